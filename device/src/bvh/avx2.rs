@@ -1,4 +1,4 @@
-//! x86-64 with AVX2 and FMA: all eight children at once, and eight triangles at once.
+//! x86-64 with AVX2 and FMA: all eight children at once, and eight triangles or spheres at once.
 
 use core::arch::x86_64::*;
 
@@ -10,7 +10,7 @@ use crate::arch::lanes::F32x8;
 use crate::arch::{Mask, Real, Vec3s, minus, splat};
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
-use crate::shape::{Primitive, sphere, triangle};
+use crate::shape::{Kind, Primitive, sphere, triangle};
 
 /// x86-64 with AVX2, FMA, BMI and LZCNT.
 pub struct Avx2;
@@ -101,7 +101,7 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
         [0, 4, 8].map(|word| F32x8::columns::<{ size_of::<Primitive>() / 4 }>(first.add(word), eight))
     };
     if flags.have_any(Primitive::SHAPES) & bits != 0 {
-        let (center, are_spheres) = ([ax, ay, az], bits & !flags.have_any(Primitive::SPHERE) == 0);
+        let (center, are_spheres) = ([ax, ay, az], bits & !flags.have_any(Kind::Sphere.flag()) == 0);
         // SAFETY: as the caller promised.
         return unsafe {
             if are_spheres {
@@ -151,13 +151,14 @@ unsafe fn intersect_spheres(
     let o = minus(splat(ray.ray.o), center);
     let chord = sphere::chord(o, splat(ray.ray.d), radius);
     let (t0, t1) = sphere::roots(o, radius, chord);
+    // By the end of the ray before any of the eight is taken: the nearer root decides wherever it is ahead.
     let t = F32x8::select(zero.lt(t0) & t0.le(t_max), t0, t1);
     let met = !chord.discriminant.lt(zero) & zero.lt(t) & t.le(t_max);
     // SAFETY: as the caller promised.
     unsafe { take_nearest(scene, base, bits & met.bits(), t, [zero; 2], hit) };
 }
 
-/// Takes the nearest hit of those on eight primitives in a row that are `found`, if it is nearer than `hit`.
+/// Takes the nearest hit of those on eight primitives in a row that are `found`, if `hit` yields to it.
 ///
 /// # Safety
 /// The scene has the primitives that are found and that of the hit.

@@ -30,11 +30,12 @@ use instances::Company;
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
 
-/// Up to how many rays of a packet go on alone if they lead the same way, and of any packet in trees that fit into a cache.
+/// Up to how many rays of a packet go on alone if they lead the same way, and of any packet in a tree that fits into a cache, in
+/// scenes without instances.
 pub const FEWEST_STRAYS: u32 = 2;
-/// Of other packets where there are instances, among which rays part soon.
+/// Of other packets in such a tree among instances, where rays part sooner.
 pub const STRAYS_AMONG_INSTANCES: u32 = 4;
-/// Of other packets in larger trees: all that a packet has, so that these begin as strays.
+/// Of other packets in a larger tree: all that a packet has, so that these begin as strays.
 pub const MOST_STRAYS: u32 = MAX_LANES as u32;
 
 /// Rays by columns.
@@ -73,7 +74,7 @@ impl<const N: usize> RayColumns<N> {
 
     /// Puts rays without end, given by columns of their origins and directions, in the places from `first` on.
     #[inline(always)]
-    pub fn set_block<const M: usize>(&mut self, first: usize, o: [&[f32; M]; 3], d: [&[f32; M]; 3]) {
+    pub(crate) fn set_block<const M: usize>(&mut self, first: usize, o: [&[f32; M]; 3], d: [&[f32; M]; 3]) {
         let places = first..first + M;
         for axis in 0..3 {
             self.o[axis][places.clone()].copy_from_slice(o[axis]);

@@ -28,7 +28,7 @@ impl<const N: usize> Beginnings<N> {
         (self.x[i], self.y[i], self.sample[i]) = (x, y, sample);
     }
 
-    /// Begins the first `len` paths, with their rays in the same order.
+    /// Begins the first `len` paths, with their rays in the same order. What is beyond them, up to a block, is lost.
     ///
     /// # Safety
     /// `scene` is valid, asks for no features but those of `C`, and pixels are within the size.

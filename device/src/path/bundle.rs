@@ -191,7 +191,7 @@ impl Bundle {
     /// Finds the hits of the first `len` of `self.rays`, of which up to `strays` of a packet go on alone.
     ///
     /// # Safety
-    /// As [`Bundle::extend`].
+    /// `scene` is valid and asks for no features but those of `C`, `len` ≤ `WIDTH`, and the machine is an `A`.
     #[inline(always)]
     unsafe fn trace<A: Arch, C: Compiled>(&mut self, scene: &SceneView, len: usize, strays: u32) {
         // SAFETY: as the caller promised.
@@ -204,7 +204,7 @@ impl Bundle {
     /// `self.alive`.
     ///
     /// # Safety
-    /// As [`Bundle::extend`], which has run.
+    /// As [`Bundle::extend`]; the first `alive` of `self.hits` are those of these paths' rays.
     #[inline(always)]
     unsafe fn shade<A: Arch, C: Compiled>(
         &mut self,

@@ -114,11 +114,39 @@ columned! {
     struct Drawn { light: Light, index: u32 }
 }
 
-/// Paths of a family in a row, on average, of which as they come loops answer the queries about as fast as of more.
+/// Average length of the rows that families form as their paths come, from which on sorting no longer pays.
 const LONG_ROW: usize = 2 * LANES;
 
 /// Slots that paths are sorted into by their families.
 const SLOTS: usize = 256;
+
+/// Orders paths by their families, so that each family is in one row, but for collisions of slots. Leaves them in their order, and
+/// returns true, if they form few long rows as they are.
+#[inline(always)]
+fn sort<const N: usize>(families: &[u32], order: &mut [u16; N]) -> bool {
+    let rows = 1 + families.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    if rows == 1 || rows * LONG_ROW <= families.len() {
+        for (i, place) in order[..families.len()].iter_mut().enumerate() {
+            *place = i as u16;
+        }
+        return true;
+    }
+    let slot = |family: u32| family as usize % SLOTS;
+    let mut starts = [0u16; SLOTS];
+    for &family in families {
+        starts[slot(family)] += 1;
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        (*start, sum) = (sum, sum + *start);
+    }
+    for (i, &family) in families.iter().enumerate() {
+        let start = &mut starts[slot(family)];
+        order[*start as usize] = i as u16;
+        *start += 1;
+    }
+    false
+}
 
 /// Up to `N` paths that scatter, less what loops over columns reach beyond the last.
 #[repr(align(64))]
@@ -148,7 +176,7 @@ pub(super) struct Families<const N: usize> {
     shadow_rays: ShadowRays<N>,
     has_shadow_ray: [u32; N],
     alive: [u32; N],
-    /// The paths by families, and their queries and answers in this order.
+    /// The paths as [`sort`] orders them, and their queries and answers in this order.
     order: [u16; N],
     queries: Queries<N>,
     answers: Responses<N>,
@@ -377,13 +405,13 @@ impl<const N: usize> Families<N> {
         self.skylights.len = 0;
     }
 
-    /// Answers the queries, family by family.
+    /// Answers the queries, those of a row of one family together.
     ///
     /// # Safety
     /// As [`Families::scatter`].
     #[inline(always)]
     unsafe fn ask_all<C: Compiled>(&mut self, scene: &SceneView) {
-        let in_order = self.sort();
+        let in_order = sort(&self.families[..self.len], &mut self.order);
         self.put_queries(in_order);
         let mut first = 0;
         while first < self.len {
@@ -399,7 +427,7 @@ impl<const N: usize> Families<N> {
         self.take_answers(in_order);
     }
 
-    /// Puts the queries of all paths into the order of families, which may be that of the paths.
+    /// Puts the queries of all paths into the order of [`sort`], which may be that of the paths.
     #[inline(always)]
     fn put_queries(&mut self, in_order: bool) {
         let Self { spots, lights, u, order, queries, len, .. } = self;
@@ -416,7 +444,7 @@ impl<const N: usize> Families<N> {
         }
     }
 
-    /// Takes the answers out of the order of families, which may be that of the paths.
+    /// Takes the answers out of the order of [`sort`], which may be that of the paths.
     #[inline(always)]
     fn take_answers(&mut self, in_order: bool) {
         let Self { order, answers, responses, len, .. } = self;
@@ -433,35 +461,6 @@ impl<const N: usize> Families<N> {
     #[inline(always)]
     fn family(&self, j: usize) -> u32 {
         self.families[self.order[j] as usize]
-    }
-
-    /// Orders the paths so that, but for collisions, those of a family are in a row. Whether they stay in their order, as they do
-    /// where they already are in rows that are long enough.
-    #[inline(always)]
-    fn sort(&mut self) -> bool {
-        let families = &self.families[..self.len];
-        let changes = families.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        if changes <= self.len / LONG_ROW {
-            for (i, place) in self.order[..self.len].iter_mut().enumerate() {
-                *place = i as u16;
-            }
-            return true;
-        }
-        let slot = |family: u32| family as usize % SLOTS;
-        let mut starts = [0u16; SLOTS];
-        for &family in families {
-            starts[slot(family)] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            (*start, sum) = (sum, sum + *start);
-        }
-        for (i, &family) in families.iter().enumerate() {
-            let start = &mut starts[slot(family)];
-            self.order[*start as usize] = i as u16;
-            *start += 1;
-        }
-        false
     }
 
     /// Answers the queries of a range, which are of one family.
@@ -817,4 +816,39 @@ fn answer_all<L: Listed, C: Compiled, const N: usize>(
 /// Room for `width` paths.
 pub(super) const fn room(width: usize) -> usize {
     width + LANES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sorts families; returns whether they stay, and how many rows they form in the end.
+    fn sorted(families: &[u32]) -> (bool, usize) {
+        let mut order = [u16::MAX; 512];
+        let stays = sort(families, &mut order);
+        let order = &order[..families.len()];
+        let mut seen = [false; 512];
+        for &i in order {
+            assert!(!core::mem::replace(&mut seen[usize::from(i)], true), "{i} comes twice");
+        }
+        assert!(!stays || order.is_sorted());
+        let changes =
+            order.windows(2).filter(|pair| families[pair[0] as usize] != families[pair[1] as usize]);
+        (stays, if families.is_empty() { 0 } else { 1 + changes.count() })
+    }
+
+    #[test]
+    fn families_in_long_rows_stay_and_others_are_sorted() {
+        let long: [u32; 80] = core::array::from_fn(|i| 7 - i as u32 / 40);
+        assert_eq!(sorted(&long), (true, 2));
+        let mixed: [u32; 80] = core::array::from_fn(|i| i as u32 % 2);
+        assert_eq!(sorted(&mixed), (false, 2));
+        // Three rows of at least 32 need 96 places.
+        let three: [u32; 96] = core::array::from_fn(|i| [5, 3, 5][i / 32]);
+        assert_eq!(sorted(&three), (true, 3));
+        assert_eq!(sorted(&three[..95]), (false, 2));
+        for len in [0, 1, 31, 32, 33] {
+            assert_eq!(sorted(&[4; 33][..len]), (true, usize::from(len > 0)));
+        }
+    }
 }

@@ -333,9 +333,6 @@ impl Kind {
 impl Primitive {
     /// Flags of all shapes but triangles.
     pub(crate) const SHAPES: u32 = u32::MAX << (u32::BITS + 1 - Kind::COUNT);
-    /// Flag of a sphere.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) const SPHERE: u32 = Kind::Sphere.flag();
     /// Flag of a primitive whose front is the other side.
     pub const FLIPPED: u32 = 1 << (u32::BITS - Kind::COUNT);
     /// Flag of a disk whose azimuth turns from `b` towards −`c`.

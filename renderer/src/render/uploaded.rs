@@ -179,10 +179,12 @@ impl<B: Primitives> Uploaded<B> {
             instances: self.instances.ptr(),
             kept: self.view.ptr().cast_const().cast(),
             instances_root: scene.geometry.instances_root,
-            strays: match scene.geometry.instances_root {
-                _ if self.nodes.len() > SMALL_TREE => MOST_STRAYS,
-                0 => FEWEST_STRAYS,
-                _ => STRAYS_AMONG_INSTANCES,
+            strays: if self.nodes.len() > SMALL_TREE {
+                MOST_STRAYS
+            } else if scene.geometry.instances_root != 0 {
+                STRAYS_AMONG_INSTANCES
+            } else {
+                FEWEST_STRAYS
             },
         };
         let textures = &scene.pictures.swatches.textures;

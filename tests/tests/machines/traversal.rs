@@ -227,6 +227,57 @@ fn traversal_agrees_with_brute_force() {
     }
 }
 
+/// Spheres in the same place, one around another, and between triangles and disks; rays that start within them, on them, and touch
+/// them, and that end where they meet them.
+#[test]
+fn company_and_instruction_sets_change_no_bit_of_spheres() {
+    let spheres = |count: u32| {
+        (0..count).flat_map(|i| {
+            let (center, radius) = (0.9 * in_cube(random(i, 40)), 0.2 * random(i, 41)[0] + 0.01);
+            [1.0, 1.0, 0.5].map(|by| Geometry::Sphere { center, radius: by * radius })
+        })
+    };
+    let round = scene(spheres(60).collect());
+    let mut shapes: Vec<_> = spheres(60).map(|geometry| shape(geometry, 0.0)).collect();
+    shapes.push(shape(Geometry::Mesh(soup_mesh(300).into()), 0.0));
+    for i in 0..60 {
+        let matrix3 = Mat3A::from_diagonal(Vec3::splat(0.1));
+        let world_from_object = Affine3A { matrix3, translation: in_cube(random(i, 42)).into() };
+        shapes.push(Shape { world_from_object, ..shape(Geometry::Disk, 0.0) });
+    }
+    for scene in [round, scene_of(shapes)] {
+        let prims = &scene.geometry.prims;
+        let sphere = |i: u32| {
+            let prim = prims[i as usize * 7 % prims.len()];
+            (prim.a, if prim.is_sphere() { prim.b.x } else { 0.1 })
+        };
+        let mut rays: Vec<_> = rays()
+            .take(12_000)
+            .zip(0..)
+            .map(|(ray, i)| {
+                let ((center, radius), out) = (sphere(i), direction(random(i, 43)));
+                let (o, d) = match i % 6 {
+                    0 => (center, out),
+                    1 => (center + radius * out, direction(random(i, 44))),
+                    // Across the radius, where it ends.
+                    2 => {
+                        let d = out.any_orthonormal_vector();
+                        (center + radius * out - 2.0 * d, d)
+                    }
+                    _ => (ray.o, ray.d),
+                };
+                (Ray { o, d }, f32::INFINITY)
+            })
+            .collect();
+        assert!(same_bits(&scene, &rays) > 5000);
+        with_view(&scene, |view| {
+            let hits = (tracers()[0].nearest)(view, &rays);
+            rays.iter_mut().zip(hits).filter(|(_, hit)| hit.is_hit()).for_each(|(ray, hit)| ray.1 = hit.t);
+        });
+        same_bits(&scene, &rays);
+    }
+}
+
 /// Rays through the edges and vertices that triangles share, where several are hit at the same distance.
 #[test]
 fn company_and_instruction_sets_change_no_bit_even_of_ties() {

@@ -2,7 +2,7 @@
 
 mod copies;
 
-use device::bvh::packet::{HitColumns, MOST_STRAYS, RayColumns};
+use device::bvh::packet::{HitColumns, MOST_STRAYS, RayColumns, STRAYS_AMONG_INSTANCES};
 use device::bvh::{Arch, Hit, Instance as Placed, Portable, closest_hit, occluded, packet};
 use device::features::Full;
 use device::ray::{Ray, TraversalRay, offset_ray_origin};
@@ -225,7 +225,7 @@ fn hits_in_any_company(scene: &SceneData, rays: &[(Ray, f32)]) -> Vec<Hit> {
             (source, hit.t.to_bits(), hit.instance, hit.b.map(f32::to_bits))
         };
         let mut packets = Vec::new();
-        for strays in [0, 3, MOST_STRAYS] {
+        for strays in [0, STRAYS_AMONG_INSTANCES, MOST_STRAYS] {
             packets.push(in_packets::<Portable>(view, rays, strays));
             #[cfg(target_arch = "x86_64")]
             {
