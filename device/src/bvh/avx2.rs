@@ -10,7 +10,7 @@ use crate::arch::lanes::F32x8;
 use crate::arch::{Mask, Real, Vec3s, minus, splat};
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
-use crate::shape::{Kind, Primitive, sphere, triangle};
+use crate::shape::{Kind, LaneHits, Primitive, sphere, triangle};
 
 /// x86-64 with AVX2, FMA, BMI and LZCNT.
 pub struct Avx2;
@@ -149,13 +149,12 @@ unsafe fn intersect_spheres(
 ) {
     let (zero, t_max) = (F32x8::splat(0.0), F32x8::splat(hit.t));
     let o = minus(splat(ray.ray.o), center);
-    let chord = sphere::chord(o, splat(ray.ray.d), radius);
-    let (t0, t1) = sphere::roots(o, radius, chord);
-    // By the end of the ray before any of the eight is taken: the nearer root decides wherever it is ahead.
-    let t = F32x8::select(zero.lt(t0) & t0.le(t_max), t0, t1);
-    let met = !chord.discriminant.lt(zero) & zero.lt(t) & t.le(t_max);
-    // SAFETY: as the caller promised.
-    unsafe { take_nearest(scene, base, bits & met.bits(), t, [zero; 2], hit) };
+    // All have the end that the ray had before any of the eight was taken: the nearer root decides wherever it is ahead.
+    if let Some(LaneHits { mask, t, b }) = sphere::meet(o, radius, splat(ray.ray.d), t_max, zero.le(zero)) {
+        let met = mask & zero.lt(t) & t.le(t_max);
+        // SAFETY: as the caller promised.
+        unsafe { take_nearest(scene, base, bits & met.bits(), t, b, hit) };
+    }
 }
 
 /// Takes the nearest hit of those on eight primitives in a row that are `found`, if `hit` yields to it.

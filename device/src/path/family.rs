@@ -457,7 +457,7 @@ impl<const N: usize> Families<N> {
         }
     }
 
-    /// Family of path `j` in the order of families.
+    /// Family of path `j` in the order of [`sort`].
     #[inline(always)]
     fn family(&self, j: usize) -> u32 {
         self.families[self.order[j] as usize]

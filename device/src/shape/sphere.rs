@@ -91,6 +91,27 @@ pub(crate) fn roots<F: Real>(o: Vec3s<F>, radius: F, Chord { b, discriminant }: 
     (F::select(ahead, p, q), F::select(ahead, q, p))
 }
 
+/// As [`Primitive::meet`], of a sphere, or one for each lane, with this radius.
+#[inline(always)]
+pub(crate) fn meet<F: Real>(
+    o: Vec3s<F>,
+    radius: F,
+    d: Vec3s<F>,
+    t_max: F,
+    lanes: F::Mask,
+) -> Option<LaneHits<F>> {
+    let zero = F::splat(0.0);
+    let chord = chord(o, d, radius);
+    let mask = lanes & zero.le(chord.discriminant);
+    if mask.bits() == 0 {
+        return None;
+    }
+    let (t0, t1) = roots(o, radius, chord);
+    // The first root, or else the second, as for a ray alone.
+    let t = F::select(zero.lt(t0) & t0.le(t_max), t0, t1);
+    Some(LaneHits { mask, t, b: [zero; 2] })
+}
+
 /// [`Primitive::a`] is the centre, the radius [`Primitive::b`]`.x`.
 pub(crate) struct Sphere;
 
@@ -129,17 +150,7 @@ impl Analytic for Sphere {
         t_max: F,
         rays: F::Mask,
     ) -> Option<LaneHits<F>> {
-        let zero = F::splat(0.0);
-        let radius = F::splat(prim.b.x);
-        let chord = chord(o, d, radius);
-        let mask = rays & zero.le(chord.discriminant);
-        if mask.bits() == 0 {
-            return None;
-        }
-        let (t0, t1) = roots(o, radius, chord);
-        // The first root, or else the second, as for a ray alone.
-        let t = F::select(zero.lt(t0) & t0.le(t_max), t0, t1);
-        Some(LaneHits { mask, t, b: [zero; 2] })
+        meet(o, F::splat(prim.b.x), d, t_max, rays)
     }
 
     #[inline(always)]

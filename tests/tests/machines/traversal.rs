@@ -231,14 +231,14 @@ fn traversal_agrees_with_brute_force() {
 /// them, and that end where they meet them.
 #[test]
 fn company_and_instruction_sets_change_no_bit_of_spheres() {
-    let spheres = |count: u32| {
-        (0..count).flat_map(|i| {
+    let spheres = || {
+        (0..60).flat_map(|i| {
             let (center, radius) = (0.9 * in_cube(random(i, 40)), 0.2 * random(i, 41)[0] + 0.01);
             [1.0, 1.0, 0.5].map(|by| Geometry::Sphere { center, radius: by * radius })
         })
     };
-    let round = scene(spheres(60).collect());
-    let mut shapes: Vec<_> = spheres(60).map(|geometry| shape(geometry, 0.0)).collect();
+    let round = scene(spheres().collect());
+    let mut shapes: Vec<_> = spheres().map(|geometry| shape(geometry, 0.0)).collect();
     shapes.push(shape(Geometry::Mesh(soup_mesh(300).into()), 0.0));
     for i in 0..60 {
         let matrix3 = Mat3A::from_diagonal(Vec3::splat(0.1));
