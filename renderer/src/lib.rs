@@ -41,11 +41,13 @@ pub mod assemble;
 pub mod bench;
 pub mod bsdf;
 pub mod defocus;
+mod fleet;
 mod machine;
 pub mod regress;
 pub mod render;
 pub mod sweep;
 
+pub use fleet::{Fleet, FleetChoice, Integrators};
 pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, limit_threads};
 
 /// The scene of a test, which refers to no files.

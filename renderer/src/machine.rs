@@ -12,7 +12,7 @@ use torrance_image::film::Image;
 use crate::assemble::SceneData;
 use crate::bench::{self, Baseline, MeasureError, Observer, RayTiming, Results, Watch};
 use crate::defocus::{self, Blur, Defocused};
-use crate::render::{self, Budget, Control, Job, Options, Progress, Rendered};
+use crate::render::{self, Budget, Control, Job, Options, Progress, Rendered, Request};
 
 /// The user's choice of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -149,14 +149,16 @@ impl Device {
 macro_rules! on {
     ($machine:expr, $backend:ident => $body:expr) => {
         match $machine {
-            Machine::Cpu($backend) => $body,
-            Machine::Cuda(cuda) => {
-                let $backend = &mut **cuda;
+            $crate::Machine::Cpu($backend) => $body,
+            $crate::Machine::Cuda(cuda) => {
+                let $backend: &mut torrance_gpu::backend::cuda::Cuda = cuda;
                 $body
             }
         }
     };
 }
+
+pub(crate) use on;
 
 impl Machine {
     /// The CPU, with so many threads or one for every core.
@@ -232,22 +234,7 @@ impl Machine {
         options: Options<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, Error> {
-        on!(self, backend => render::render_with(backend, Job { scene, budget, options, observe }))
-    }
-
-    /// As [`Machine::render`], of a scene that is not rendered again: its geometry is dropped as soon as the machine has it
-    /// ([`SceneData::drop_geometry`]).
-    ///
-    /// # Errors
-    /// There is not enough memory, or the machine fails.
-    pub fn render_last(
-        &mut self,
-        scene: &mut SceneData,
-        budget: Budget,
-        options: Options<'_>,
-        observe: &mut dyn FnMut(&Progress) -> Control,
-    ) -> Result<Rendered, Error> {
-        on!(self, backend => render::render_last(backend, scene, budget, options, observe))
+        on!(self, backend => render::render_with(backend, Job { scene, request: Request::new(budget, options), observe }))
     }
 
     /// Blurs an image ([`defocus::defocus`]).

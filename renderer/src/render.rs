@@ -1,6 +1,8 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
 pub mod aov;
+mod blocks;
+mod checkpoint;
 mod films;
 mod first_hits;
 mod noise;
@@ -8,30 +10,33 @@ mod pace;
 mod provenance;
 mod replay;
 mod session;
+mod shift;
 pub mod stage_chart;
 mod stage_times;
 mod summary;
 mod tracer;
 mod uploaded;
 mod wavefront;
+mod work;
 
 use std::time::{Duration, Instant};
 
 use device::bsdf::{Basic, Glass};
 use device::features::Compiled;
-use device::path::stage::{Stage, stages};
-use device::path::{MegakernelArgs, SampleArgs};
+use device::path::SampleArgs;
+use device::path::stage::stages;
 use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
-use torrance_gpu::backend::{Backend, Buffer, Error};
+use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Film;
 
 use crate::assemble::SceneData;
 
+pub use checkpoint::{Checkpoints, Identity, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
-pub use provenance::{RenderRecord, provenance};
+pub use provenance::{RenderRecord, identity, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
 pub(crate) use session::Session;
 pub use stage_times::{Items, StageTimes, Step, StepTime};
@@ -39,11 +44,14 @@ pub use summary::{IntegratorSummary, Seconds, StageSummary, Summary};
 pub use tracer::{Contestant, Integrator, IntegratorChoice};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
+pub use work::Taken;
 
-use films::Films;
-use noise::Looks;
-use pace::{Pace, Pass, layers, least_samples};
-use tracer::{Launch, Tracer};
+use films::{Films, HostFilms};
+use pace::{Pace, layers};
+use shift::Shift;
+use tracer::Tracer;
+use work::Manner;
+pub(crate) use work::Work;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,15 +94,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// `share` of a pass is done.
-    fn advance(&mut self, pass: &Pass, share: f64) {
-        let spp = f64::from(self.spp) + share * f64::from(pass.samples);
-        self.paths = (spp * self.pixels as f64).round() as u64;
-        if share == 1.0 {
-            self.spp += pass.samples;
-        }
-    }
-
     /// Millions of paths per second, so far.
     pub fn mpaths_per_s(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
@@ -144,6 +143,8 @@ pub struct Rendered {
     pub stage_times: Option<StageTimes>,
     /// How far it came.
     pub progress: Progress,
+    /// Which samples there are, those of an earlier run among them.
+    pub taken: Taken,
     /// Whether the observer stopped it before the budget was spent.
     pub interrupted: bool,
     /// The integrator that traced its paths.
@@ -160,28 +161,109 @@ impl Rendered {
 /// A scene to render, and how.
 pub(crate) struct Job<'a> {
     pub(crate) scene: &'a SceneData,
-    pub(crate) budget: Budget,
-    pub(crate) options: Options<'a>,
+    pub(crate) request: Request<'a>,
     pub(crate) observe: &'a mut dyn FnMut(&Progress) -> Control,
+}
+
+/// Which samples to take, how, and what to go on with.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// When to stop.
+    pub budget: Budget,
+    /// Index of the first sample of each pixel. Those before it are for others to take.
+    pub first_sample: u32,
+    /// How to render.
+    pub options: Options<'a>,
+    /// Where checkpoints are kept.
+    pub checkpoints: Option<&'a Checkpoints>,
+    /// A render that was not done.
+    pub resumed: Option<Resumed>,
+}
+
+impl<'a> Request<'a> {
+    /// From the first sample on, without checkpoints.
+    pub const fn new(budget: Budget, options: Options<'a>) -> Self {
+        Self { budget, first_sample: 0, options, checkpoints: None, resumed: None }
+    }
+
+    /// The work of so many machines on a scene.
+    pub(crate) fn work(self, scene: &SceneData, machines: usize) -> Work<'a> {
+        let size = [scene.width, scene.height];
+        Work::new(size, (self.budget, self.first_sample), machines, self.checkpoints, self.resumed)
+    }
+}
+
+/// The part of one machine in a render.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    scene: &'a SceneData,
+    options: Options<'a>,
+    work: &'a Work<'a>,
+    /// The machine's number.
+    me: usize,
+}
+
+impl<'a> Part<'a> {
+    /// That of machine number `me`.
+    pub(crate) const fn new(
+        scene: &'a SceneData,
+        options: Options<'a>,
+        work: &'a Work<'a>,
+        me: usize,
+    ) -> Self {
+        Self { scene, options, work, me }
+    }
 }
 
 /// [`crate::Machine::render`].
 pub(crate) fn render_with<B: Primitives>(backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
-    let uploaded = upload(backend, job.scene, job.options)?;
-    render_uploaded(backend, job, uploaded)
+    let Job { scene, request, observe } = job;
+    let (options, spp) = (request.options, request.budget.spp);
+    let work = request.work(scene, 1);
+    let (choice, stage_times) = take_part(backend, &Part::new(scene, options, &work, 0), spp, Some(observe))?;
+    Ok(Rendered { stage_times, ..finish(work, choice) })
 }
 
-/// [`crate::Machine::render_last`].
+/// As [`render_with`], and drops the geometry of the scene as soon as the machine has it.
 pub(crate) fn render_last<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
-    budget: Budget,
-    options: Options<'_>,
+    request: Request<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
+    let (options, spp) = (request.options, request.budget.spp);
     let uploaded = upload(backend, scene, options)?;
     scene.drop_geometry();
-    render_uploaded(backend, Job { scene, budget, options, observe }, uploaded)
+    let work = request.work(scene, 1);
+    let part = Part::new(scene, options, &work, 0);
+    let rendered = render_uploaded(backend, &part, spp, uploaded, Some(observe));
+    let (choice, stage_times) = rendered.inspect_err(|_| work.keep())?;
+    Ok(Rendered { stage_times, ..finish(work, choice) })
+}
+
+/// Takes the part of a machine in a render of at most `spp` samples per pixel. What it has not published when it fails is missing
+/// again.
+pub(crate) fn take_part<B: Primitives>(
+    backend: &mut B,
+    part: &Part<'_>,
+    spp: u32,
+    observe: Option<&mut dyn FnMut(&Progress) -> Control>,
+) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
+    let taken = upload(backend, part.scene, part.options)
+        .and_then(|uploaded| render_uploaded(backend, part, spp, uploaded, observe));
+    taken.inspect_err(|_| part.work.leave(part.me))
+}
+
+fn render_uploaded<B: Primitives>(
+    backend: &mut B,
+    part: &Part<'_>,
+    spp: u32,
+    (uploaded, upload): (Uploaded<B>, Duration),
+    observe: Option<&mut dyn FnMut(&Progress) -> Control>,
+) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
+    let mut run = Run::new(backend, part, spp)?;
+    run.render(backend, uploaded.view(part.scene), part, upload, observe)?;
+    Ok((run.tracer.choice(), run.tracer.times()))
 }
 
 /// Prepares a back end for a scene, and copies the scene there, which takes the time that is returned.
@@ -197,33 +279,29 @@ fn upload<B: Primitives>(
     Ok((uploaded, begin.elapsed()))
 }
 
-fn render_uploaded<B: Primitives>(
-    backend: &mut B,
-    job: Job<'_>,
-    (uploaded, upload): (Uploaded<B>, Duration),
-) -> Result<Rendered, Error> {
-    let scene = job.scene;
-    let mut run = Run::new(backend, &job)?;
-    let RunResult { films, progress, interrupted } = run.render(backend, uploaded.view(scene), job)?;
-    // Developing takes memory again.
-    drop(uploaded);
-    let integrator = run.tracer.choice();
-    let stage_times = run.tracer.times();
-    let progress = Progress { upload, ..progress };
-    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, integrator))? })
+/// What machines have rendered.
+pub(crate) fn finish(work: Work<'_>, integrator: IntegratorChoice) -> Rendered {
+    let progress = work.progress();
+    let progress = Progress { spp_target: work.budget().spp, ..progress };
+    let size @ [width, height] = work.size();
+    let (films, taken, interrupted) = work.finish();
+    let HostFilms { image, shorter, first_hits } = films;
+    Rendered {
+        film: image.unwrap_or_else(|| Film::new(width, height)),
+        shorter,
+        first_hits: first_hits.map(|film| FirstHits::new(size, &film)),
+        stage_times: None,
+        progress,
+        taken,
+        interrupted,
+        integrator,
+    }
 }
 
 /// Integrator and launch sizes, which the next render of a similar scene can go on with.
 struct Run<B: Primitives> {
     tracer: Tracer<B>,
     pace: Pace,
-}
-
-/// The films and progress of a finished run.
-struct RunResult<B: Backend> {
-    films: Films<B>,
-    progress: Progress,
-    interrupted: bool,
 }
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
@@ -287,85 +365,39 @@ impl Kernel {
 }
 
 impl<B: Primitives> Run<B> {
-    fn new(backend: &mut B, job: &Job<'_>) -> Result<Self, Error> {
-        let tracer = Tracer::new(backend, job.scene, job.options, job.budget.spp)?;
+    /// For a render of at most `spp` samples per pixel.
+    fn new(backend: &mut B, part: &Part<'_>, spp: u32) -> Result<Self, Error> {
+        let tracer = Tracer::new(backend, part.scene, part.options, spp)?;
         let pace = Pace::new(backend.parallelism(), &tracer);
         Ok(Self { tracer, pace })
     }
 
-    /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end.
-    fn render(&mut self, backend: &mut B, view: SceneView, job: Job<'_>) -> Result<RunResult<B>, Error> {
-        match Kernel::for_scene(job.scene) {
-            Kernel::Basic => self.render_by::<stages::megakernel_basic>(backend, view, job),
-            Kernel::Glass => self.render_by::<stages::megakernel_glass>(backend, view, job),
-            Kernel::Full => self.render_by::<stages::megakernel>(backend, view, job),
-        }
-    }
-
-    /// Renders by a megakernel that knows the features of the scene.
-    fn render_by<S: Stage<Args = MegakernelArgs>>(
+    /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end, until there is nothing more
+    /// to do. The scene took `upload` to be copied.
+    fn render(
         &mut self,
         backend: &mut B,
         view: SceneView,
-        Job { scene, budget, options, observe }: Job<'_>,
-    ) -> Result<RunResult<B>, Error> {
+        part: &Part<'_>,
+        upload: Duration,
+        observe: Option<&mut dyn FnMut(&Progress) -> Control>,
+    ) -> Result<(), Error> {
         let Self { tracer, pace } = self;
-        let layers = layers(backend.parallelism(), scene, budget.spp);
-        let films = Films::<B>::new(backend, scene, options, layers)?;
-        let mut args = SampleArgs { layers, ..no_samples(scene, view, films.image.ptr()) };
-        let start = Instant::now();
-        let pixels = u64::from(scene.width) * u64::from(scene.height);
-        let mut progress = Progress { spp_target: budget.spp, pixels, ..Progress::default() };
-        let mut interrupted = false;
-        let mut looks = budget.noise.map(Looks::new);
-        if let Some(looks) = looks {
-            progress.spp_target = looks.next.min(budget.spp);
+        let Part { scene, options, work, me } = *part;
+        let layers = layers(backend.parallelism(), scene, work.budget().spp);
+        let layers = if B::FOLDS_FILMS { 1 } else { layers };
+        let mut films = Films::new(backend, scene, options, layers)?;
+        let args = no_samples(scene, view, films.image.ptr());
+        let first_paths = Pace::first_paths(backend.parallelism());
+        let manner = Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, layers };
+        if let Some(published) = work.enter(me, manner, upload) {
+            films.restore(backend, &published)?;
         }
-        let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
-        let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
-        'passes: while progress.spp < budget.spp && (progress.spp == 0 || in_time()) {
-            let least = least_samples::<B>(progress.spp, budget.time.is_some());
-            let remaining = progress.spp_target - progress.spp;
-            let pass = Pass::new(pace.paths, invocations, layers, least, remaining);
-            (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
-            while args.first_invocation < invocations {
-                args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
-                let launched = Instant::now();
-                // SAFETY: the caller and `films` hold what the arguments point to, and outlive the wait below.
-                unsafe { films.launch::<S>(backend, tracer, args)? };
-                backend.synchronize()?;
-                let took = launched.elapsed();
-                let paths = pass.paths(args.invocations);
-                let begins_pass = args.first_invocation == 0;
-                args.first_invocation += args.invocations;
-                let ends_pass = args.first_invocation == invocations;
-                if tracer.learn(Launch { paths, took, begins_pass, ends_pass }) {
-                    *pace = Pace::new(backend.parallelism(), tracer);
-                } else {
-                    pace.learn(paths, took);
-                }
-                progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
-                progress.elapsed = start.elapsed();
-                progress.longest_launch = progress.longest_launch.max(took);
-                if observe(&progress) == Control::Stop && progress.spp < budget.spp {
-                    interrupted = true;
-                    break 'passes;
-                }
-                if progress.spp > 0 && !in_time() {
-                    break 'passes;
-                }
-            }
-            // Looks are after so many samples, not after so much time: images are the same each time.
-            if let Some(looks) = &mut looks
-                && progress.spp == progress.spp_target
-            {
-                if looks.is_enough(progress.spp, films.noise(backend, scene)?) {
-                    break;
-                }
-                progress.spp_target = looks.next.min(budget.spp);
-            }
+        let mut shift = Shift { backend, films, tracer, pace, args, part, layers, taken: 0, observe };
+        match Kernel::for_scene(scene) {
+            Kernel::Basic => shift.work::<stages::megakernel_basic>(),
+            Kernel::Glass => shift.work::<stages::megakernel_glass>(),
+            Kernel::Full => shift.work::<stages::megakernel>(),
         }
-        progress.spp_target = budget.spp;
-        Ok(RunResult { films, progress, interrupted })
     }
 }

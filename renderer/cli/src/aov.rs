@@ -57,7 +57,9 @@ fn chosen(options: &[Choices]) -> BTreeSet<Aov> {
     for choice in options.iter().flat_map(|o| &o.0) {
         match choice {
             Choice::One(aov) => drop(chosen.insert(*aov)),
-            Choice::All => chosen.extend(Aov::ALL.map(|(_, aov)| aov)),
+            Choice::All => {
+                chosen.extend(Aov::ALL.map(|(_, aov)| aov).into_iter().filter(|aov| *aov != Aov::Sums))
+            }
             Choice::None => chosen.clear(),
         }
     }
@@ -90,7 +92,7 @@ mod tests {
         assert_eq!(chosen(&["n, albedo"]), Ok(vec![Stderr, Samples, Albedo, N]));
         assert_eq!(chosen(&["none"]), Ok(vec![]));
         assert_eq!(chosen(&["N,none", "Albedo"]), Ok(vec![Albedo]));
-        assert_eq!(chosen(&["all"]).map(|all| all.len()), Ok(Aov::ALL.len()));
+        assert_eq!(chosen(&["all"]).map(|all| all.len()), Ok(Aov::ALL.len() - 1), "all but sums");
         for (text, message) in [
             ("albeod", "unknown layer \"albeod\"; did you mean \"albedo\"?"),
             ("N,depth", "\"depth\" is called \"Z\" here"),

@@ -1,24 +1,42 @@
 //! Which machine renders.
 
-use renderer::{Device, DeviceChoice, DeviceError, MachineError};
+use renderer::{Device, DeviceChoice, DeviceError, FleetChoice, MachineError};
 
 use super::{Failure, values};
 
 /// Where to render.
 #[derive(Debug, clap::Args)]
 pub(super) struct MachineArgs {
-    /// Where to render: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
-    pub(super) device: DeviceChoice,
+    /// Where to render: auto, cpu, cuda, cuda:N, or on several devices: cuda:all, cuda:0,2, cuda:all+cpu; auto takes the first
+    /// GPU, or else the CPU
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::devices, hide_default_value = true)]
+    pub(super) device: FleetChoice,
 
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
 }
 
-/// Finds what the user asked for, so that what is not there is known before all else.
+/// Finds the device that the user asked for, so that what is not there is known before all else.
 pub(super) fn find(choice: DeviceChoice) -> Result<Device, Failure> {
-    choice.find().map_err(|error| match error {
+    choice.find().map_err(not_there)
+}
+
+/// Finds the devices that the user asked for, likewise.
+pub(super) fn find_all(choice: &FleetChoice) -> Result<Vec<Device>, Failure> {
+    choice.find().map_err(not_there)
+}
+
+/// Says why, if the CPU renders where a GPU would be expected.
+pub(super) fn surprise(devices: &[Device]) -> Option<String> {
+    devices
+        .iter()
+        .find_map(|device| device.surprise.as_ref())
+        .map(|reason| format!("rendering on the CPU: {reason}"))
+}
+
+fn not_there(error: DeviceError) -> Failure {
+    match error {
         DeviceError::NoCuda(reason) => Failure::input(format_args!(
             "--device cuda: {reason}; use --device cpu, or leave it out to let torrance choose"
         )),
@@ -26,7 +44,7 @@ pub(super) fn find(choice: DeviceChoice) -> Result<Device, Failure> {
             "--device cuda:{index}: there is no such device; there is {}",
             there.join(", ")
         )),
-    })
+    }
 }
 
 impl From<MachineError> for Failure {

@@ -22,7 +22,9 @@ mod notes;
 mod progress;
 mod regress;
 mod render;
+mod resume;
 mod schema;
+mod shard;
 mod sharp;
 mod signals;
 mod source;
@@ -61,7 +63,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Render a scene to images
-    Render(render::Args),
+    Render(Box<render::Args>),
     /// Render a scene again and again with other parameters, and show the images side by side
     Sweep(Box<sweep::Args>),
     /// Merge renders of one scene into one, with its standard errors

@@ -2,25 +2,29 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
+use torrance_image::film::interrupted::RELATIVE_STDERR;
 use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::Target;
-use torrance_image::film::{Extent, Format, Layers, read_layers};
+use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
 use super::{EXIT_CODES, Failure, Notes, print_json, say, values};
 
 const EXAMPLES: &str = "\
 Examples:
   torrance merge a.exr b.exr c.exr -o abc.exr
+  torrance merge part-*.exr -o image.exr
   torrance merge --passes pass-*.exr -o reference.exr
 
-Renders of one scene with different seeds become the render that took all their samples, with its mean, its \
-standard errors and its numbers of samples. With --passes the files may come from any renderer: each counts as one pass \
+Renders of one scene with different seeds, or with different samples of one seed (render --shard, --samples), become \
+the render that took all their samples, with its mean, its standard errors and its numbers of samples. Samples that are \
+missing are listed, with the commands that render them. With --passes the files may come from any renderer: each counts as one pass \
 that is as good as the others, the standard errors are those of the passes' mean, and the number of samples is that of \
 the passes.
 ";
@@ -63,6 +67,12 @@ struct Summary {
     height: u32,
     /// Fewest and most samples in a pixel, or passes.
     samples: [f64; 2],
+    /// The samples of each seed, as in `seed 0: 0..64`, if they are known.
+    ranges: Option<String>,
+    /// Samples of the whole render that are missing, likewise, one range an element.
+    gaps: Vec<String>,
+    /// Relative standard error of the image, if it is known.
+    relative_stderr: Option<f64>,
     warnings: Vec<String>,
 }
 
@@ -74,12 +84,18 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if target.format != Format::Exr {
         return Err(Failure::output(&args.output, "only EXR files hold standard errors; use .exr"));
     }
-    let MergedImage { layers, warnings } = merge(args, &notes)?;
+    let MergedImage { layers, shard, warnings } = merge(args, &notes)?;
     for warning in warnings {
         notes.warn(warning);
     }
+    let gaps = shard.as_ref().map(Shard::gaps).unwrap_or_default();
+    if let Some(shard) = &shard {
+        warn_of_gaps(shard, &gaps, &layers, &mut notes);
+    }
+    let relative_stderr = if args.passes { None } else { relative_stderr(&layers) };
+    let noise = relative_stderr.map(|noise| (RELATIVE_STDERR.to_owned(), format!("{noise:.3e}")));
     let software = ("software".to_owned(), SOFTWARE.to_owned());
-    let layers = layers.saying([software]);
+    let layers = layers.saying([software].into_iter().chain(noise));
     let (width, height, samples) = (layers.width, layers.height, extent(&layers));
     notes.display.phase("writing");
     let encoded = encode_layers(layers, args.exr).map(|encoded| encoded.bytes);
@@ -94,9 +110,49 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         say(format_args!("wrote {output}"));
     }
     if args.json {
-        print_json(&Summary { output, images, width, height, samples, warnings })?;
+        let ranges = shard.map(|shard| shard.ranges.to_string());
+        let gaps =
+            gaps.iter().map(|(seed, gap)| format!("seed {seed}: {}..{}", gap.start, gap.end)).collect();
+        print_json(&Summary {
+            output,
+            images,
+            width,
+            height,
+            samples,
+            ranges,
+            gaps,
+            relative_stderr,
+            warnings,
+        })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells which samples of the whole render are missing, and how to render them.
+fn warn_of_gaps(shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
+    if !shard.partial.0.is_empty() {
+        notes.warn(format!(
+            "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on",
+            shard.partial
+        ));
+    }
+    let scene = layers.attributes.get("scene").map_or("SCENE", String::as_str);
+    for (seed, Range { start, end }) in gaps {
+        let arguments = match &shard.arguments {
+            Some(arguments) => arguments.clone(),
+            None => format!("{scene} --seed {seed}"),
+        };
+        notes.warn(format!(
+            "samples {start}..{end} are missing: torrance render {arguments} --samples {start}..{end} -o \
+             part-{start}.exr"
+        ));
+    }
+}
+
+/// The relative standard error of an image, if it is known.
+fn relative_stderr(layers: &Layers) -> Option<f64> {
+    let estimate = ImageEstimate::from_layer(layers, "", Format::Exr).ok()?;
+    Some(Statistics::relative_stderr_of(&estimate)).filter(|noise| noise.is_finite())
 }
 
 /// Reads and merges the images, one at a time.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
-    Budget, Control, IntegratorSummary, Options, Progress, RenderRecord, Rendered, Seconds, StageSummary,
-    Summary, provenance, stage_chart,
+    Budget, Checkpoints, Control, IntegratorSummary, Options, Progress, RenderRecord, Rendered, Request,
+    Seconds, StageSummary, Summary, identity, provenance, stage_chart,
 };
-use renderer::{Machine, MachineError};
+use renderer::{Device, Fleet, Integrators};
 use torrance_image::film::develop::{Develop, Tonemap};
 use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode_layers};
 use torrance_image::film::exposure::metered;
@@ -20,7 +20,7 @@ use torrance_image::film::interrupted::InterruptedImage;
 use torrance_image::film::layers::STDERR;
 use torrance_image::film::rescue::rescue;
 use torrance_image::film::write::{Target, WriteError, WrittenFile};
-use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Statistics, write_images};
+use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
@@ -28,10 +28,12 @@ use torrance_text::quoted_path;
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
+use super::resume::{Found, ResumeArgs};
+use super::shard::{ShardArgs, Share};
 use super::summary::tell;
 use super::values::{self, Exposure, RrDepth};
 use super::{
-    ChartFile, Display, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json,
+    ChartFile, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json, say,
     say_text, signals, stage_times,
 };
 
@@ -42,12 +44,15 @@ Examples:
   torrance render scene.toml -o image.exr --time 2m --device cuda:1
   torrance render scene.toml -o image.png --exposure 1.5 --tonemap aces
   torrance render scene.toml -o image.exr --aov albedo,N,Z
+  torrance render scene.toml -o image.exr --spp 65536 --device cuda:all --resume
+  torrance render scene.toml -o part-2.exr --spp 4096 --shard 2/7
   torrance render scene.toml -o image.exr --json --quiet > summary.json
 
 What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
 --exposure and --tonemap change PNG only. A file that is there is replaced when the image is complete, \
 and not before. Ctrl-C ends a render early and writes what it has; if a file is there that is less noisy, or does \
-not say how noisy it is, then beside it, as NAME.interrupted.png. An image that cannot be written at the end is \
+not say how noisy it is, then beside it, as NAME.interrupted.png. A render that takes longer than --checkpoint says keeps \
+NAME.checkpoint beside its first output, with which --resume goes on, whatever ended it. An image that cannot be written at the end is \
 kept in the folder for temporary files, with all that is known of it.
 ";
 
@@ -66,10 +71,17 @@ pub(super) struct Args {
     settings: SettingArgs,
 
     #[command(flatten)]
+    shard: ShardArgs,
+
+    #[command(flatten)]
+    resume: ResumeArgs,
+
+    #[command(flatten)]
     machine: MachineArgs,
 
-    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all, separated by
-    /// commas; stderr and samples, what comparing images takes, are always there, but for none
+    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all of these, separated by
+    /// commas; stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
+    /// images without loss, are there in parts of a render
     #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
     aov: Vec<aov::Choices>,
 
@@ -82,7 +94,8 @@ pub(super) struct Args {
     #[command(flatten)]
     image: ImageArgs,
 
-    /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample
+    /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample; and a
+    /// checkpoint of this render
     #[arg(long)]
     force: bool,
 
@@ -166,8 +179,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let targets = check_outputs(&args.output)?;
     let plot = args.stages.chart(&targets)?;
     args.integrator.check(&args.stages)?;
-    let plan = aov::plan(&args.aov, &targets)?;
-    let mut found = device::find(args.machine.device)?;
+    args.shard.check(&targets)?;
+    let mut plan = aov::plan(&args.aov, &targets)?;
+    if args.shard.is_part() {
+        plan.add_sums();
+    }
+    let mut devices = device::find_all(&args.machine.device)?;
     let finding = laps.lap();
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);
@@ -176,42 +193,70 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
     let mut render = Render { args, targets, plot, plan, seconds: Seconds::default(), laps, notes };
     let (settings, mut scene) = render.prepare()?;
-    render.notes.display.phase(format!("starting {}", found.name()));
-    let mut machine = found.start(args.machine.threads)?;
-    let SettingArgs { time, noise, .. } = args.settings;
-    let budget = Budget { spp: settings.spp, time, noise };
-    let (integrator, why) = args.integrator.chosen(&args.stages, machine.is_gpu());
-    let options = Options { integrator, stage_times: args.stages.takes_times(), ..render.plan.options() };
-    let prepared = machine.prepare(&scene, options);
-    prepared.map_err(|error| MachineError { machine: found.name(), error })?;
-    if let Some(surprise) = found.surprise {
-        render.notes.warn(format!("rendering on the CPU: {surprise}"));
+    let share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
+    let fingerprint = scene.fingerprint();
+    let options = Options { stage_times: args.stages.takes_times(), ..render.plan.options() };
+    let identity = identity((&scene, fingerprint), &settings, share.samples.start, &options);
+    let has_layers = options.shorter || options.first_hits.is_some();
+    let found = (&identity, &share);
+    let found = args.resume.find(&render.targets, found, (has_layers, args.force), &mut render.notes)?;
+    let resumed = match found {
+        Found::All => return Ok(ExitCode::SUCCESS),
+        Found::Part(resumed) => Some(*resumed),
+        Found::Nothing => None,
+    };
+    let checkpoints = args.resume.checkpoints(&render.targets, identity)?;
+
+    let names: Vec<_> = devices.iter().map(Device::name).collect();
+    render.notes.display.phase(format!("starting {}", names.join(", ")));
+    let (gpu, why) = args.integrator.chosen(&args.stages, true);
+    let (cpu, why_of_cpu) = args.integrator.chosen(&args.stages, false);
+    let mut fleet = Fleet::start(&mut devices, args.machine.threads, Integrators { gpu, cpu })?;
+    let why = if fleet.has_gpu() { why } else { why_of_cpu };
+    fleet.prepare(&scene, options)?;
+    if let Some(surprise) = device::surprise(&devices) {
+        render.notes.warn(surprise);
     }
     render.seconds.start = finding + render.laps.lap();
+    render.seconds.jit = fleet.jit_time().as_secs_f64();
 
-    render.seconds.jit = machine.jit_time().as_secs_f64();
-    let fingerprint = scene.fingerprint();
-    let traced = trace(machine, &mut scene, budget, options, &mut render.notes.display)?;
+    let SettingArgs { time, noise, .. } = args.settings;
+    let budget = Budget { spp: share.samples.len() as u32, time, noise };
+    let request = Request {
+        first_sample: share.samples.start,
+        checkpoints: checkpoints.as_ref(),
+        resumed,
+        ..Request::new(budget, options)
+    };
+    let rendered = trace(&mut fleet, &mut scene, request, &mut render.notes);
+    if let Some(reason) = checkpoints.as_ref().and_then(Checkpoints::end) {
+        let path = checkpoints.as_ref().map(|kept| quoted_path(kept.path())).unwrap_or_default();
+        render.notes.warn(format!("{path}: the checkpoint cannot be written: {reason}"));
+    }
     render.seconds.render = render.laps.lap();
-    render.finish(settings, (&scene, fingerprint), traced, why)
+    render.finish(settings, (&scene, fingerprint, share), (rendered?, fleet.name()), why, checkpoints)
 }
 
-/// Renders on one machine, until done or interrupted. Also tells the name of the machine.
+/// Renders until done or interrupted.
 fn trace(
-    mut machine: Machine,
+    fleet: &mut Fleet,
     scene: &mut SceneData,
-    budget: Budget,
-    options: Options<'_>,
-    display: &mut Display,
-) -> Result<(Rendered, String), Failure> {
+    request: Request<'_>,
+    notes: &mut Notes,
+) -> Result<Rendered, Failure> {
     signals::begin_render();
-    display.begin_render(u64::from(scene.width) * u64::from(scene.height));
+    notes.display.begin_render(u64::from(scene.width) * u64::from(scene.height));
+    let budget = request.budget;
+    let display = &mut notes.display;
     let mut observe = |progress: &Progress| {
         display.update(progress, &budget);
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
-    let rendered = machine.render_last(scene, budget, options, &mut observe);
-    Ok((rendered.map_err(|e| machine.failed(e))?, machine.name()))
+    let rendered = fleet.render_last(scene, request, &mut observe);
+    for error in fleet.left_out() {
+        notes.warn(format!("{error}; the rest was rendered without it"));
+    }
+    Ok(rendered?)
 }
 
 /// Stops from where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.
@@ -261,9 +306,10 @@ impl Render<'_> {
     fn finish(
         self,
         settings: RenderSettings,
-        (scene, fingerprint): (&SceneData, u64),
+        (scene, fingerprint, share): (&SceneData, u64, Share),
         (rendered, device): (Rendered, String),
         why: Option<&'static str>,
+        checkpoints: Option<Checkpoints>,
     ) -> Result<ExitCode, Failure> {
         let Self { args, targets, plot, plan, mut seconds, mut laps, mut notes } = self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
@@ -274,7 +320,9 @@ impl Render<'_> {
         let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
         let about = Provenance { relative_stderr: Some(noise), ..about };
-        let layers = || plan.layers(&rendered, scene).saying(about.attributes());
+        let shard = rendered.taken.shard(scene.settings.seed);
+        let shard = Shard { whole: share.whole, arguments: args.shard.arguments(), ..shard };
+        let layers = || plan.layers(&rendered, scene).saying(about.attributes()).saying(shard.attributes());
         let image = Image::from(film);
         let (targets, unplaced) = match *interrupted {
             true if rendered.is_empty() => Default::default(),
@@ -343,6 +391,18 @@ impl Render<'_> {
             }
         }
         unwritten(&failures, kept.as_deref())?;
+        if let Some(checkpoints) = checkpoints {
+            match *interrupted {
+                true if checkpoints.path().exists() && !args.quiet => {
+                    say(format_args!(
+                        "{} is kept: --resume goes on with it",
+                        quoted_path(checkpoints.path())
+                    ));
+                }
+                true => {}
+                false => checkpoints.remove(),
+            }
+        }
         if args.json {
             print_json(&summary)?;
         }

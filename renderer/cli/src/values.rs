@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use renderer::DeviceChoice;
 use renderer::defocus::{MOST_RADIUS, Shape};
 use renderer::render::{Paths, When};
+use renderer::{DeviceChoice, FleetChoice};
 use torrance_gpu::primitives::MOST;
 use torrance_image::compare::Region;
 use torrance_image::film::develop::Tonemap;
@@ -19,6 +19,8 @@ use torrance_scene::limits::{
 use torrance_system::MOST_THREADS;
 pub(super) use torrance_text::duration as time;
 use torrance_text::{hint, quoted};
+
+use super::resume::CheckpointTime;
 
 /// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
 const MAX_EXPOSURE: f32 = 100.0;
@@ -36,7 +38,32 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     Ok((width, height))
 }
 
-/// Where to render: `auto`, `cpu`, `cuda` or `cuda:N`.
+/// Where to render: as [`device`], or several: `cuda:all`, `cuda:0,2`, either with `+cpu` behind.
+pub(super) fn devices(text: &str) -> Result<FleetChoice, String> {
+    let wrong = || {
+        "expected auto, cpu, cuda, cuda:N, or several devices, as in cuda:all, cuda:0,2 or cuda:all+cpu (`torrance \
+         info` lists the devices)"
+            .to_owned()
+    };
+    let lower = text.to_ascii_lowercase();
+    let (gpus, cpu) = lower.strip_suffix("+cpu").map_or((lower.as_str(), false), |gpus| (gpus, true));
+    let which = match gpus.strip_prefix("cuda:") {
+        Some("all") => None,
+        Some(list) if cpu || list.contains(',') => {
+            let indices = list.split(',').map(|text| match device(&format!("cuda:{text}")) {
+                Ok(DeviceChoice::Cuda(index)) => Ok(index),
+                _ => Err(wrong()),
+            });
+            Some(indices.collect::<Result<_, _>>()?)
+        }
+        None if cpu && gpus == "cuda" => Some([0].into()),
+        _ if cpu => return Err(wrong()),
+        _ => return device(text).map(FleetChoice::One).map_err(|_| wrong()),
+    };
+    Ok(FleetChoice::Gpus { which, cpu })
+}
+
+/// Where to render, on one device: `auto`, `cpu`, `cuda` or `cuda:N`.
 pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
     let index = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse().ok()).flatten();
     match text.to_ascii_lowercase().as_str() {
@@ -126,6 +153,14 @@ pub(super) fn rr_depth(text: &str) -> Result<RrDepth, String> {
     }
     let depth = whole(text, 0, MAX_DEPTH).map_err(|e| format!("{e}, or off"))?;
     Ok(RrDepth(Some(depth)))
+}
+
+/// Time between checkpoints, or off.
+pub(super) fn checkpoint(text: &str) -> Result<CheckpointTime, String> {
+    if text == "off" {
+        return Ok(CheckpointTime(None));
+    }
+    time(text).map(|time| CheckpointTime(Some(time))).map_err(|e| format!("{e}, or off"))
 }
 
 /// Where Russian roulette sets in. A type of its own, because clap takes `Option` for a missing flag.
@@ -346,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn devices() {
+    fn one_device() {
         for (text, expected) in [
             ("auto", DeviceChoice::Auto),
             ("cpu", DeviceChoice::Cpu),
@@ -358,6 +393,24 @@ mod tests {
         for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda0", "cuda:99999999999999999999"]
         {
             assert!(device(text).unwrap_err().starts_with("expected auto, cpu"), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_devices() {
+        let gpus = |which: Option<&[u32]>, cpu| {
+            Ok(FleetChoice::Gpus { which: which.map(|which| which.iter().copied().collect()), cpu })
+        };
+        assert_eq!(devices("auto"), Ok(FleetChoice::default()));
+        assert_eq!(devices("cuda:1"), Ok(FleetChoice::One(DeviceChoice::Cuda(1))));
+        assert_eq!(devices("cuda:all"), gpus(None, false));
+        assert_eq!(devices("CUDA:All+CPU"), gpus(None, true));
+        assert_eq!(devices("cuda:2,0"), gpus(Some(&[0, 2]), false));
+        assert_eq!(devices("cuda+cpu"), gpus(Some(&[0]), true));
+        assert_eq!(devices("cuda:3+cpu"), gpus(Some(&[3]), true));
+        for text in ["", "cuda:", "cuda:0,", "cuda:a,b", "cpu+cpu", "auto+cpu", "cuda:all,1", "cpu+cuda:all"]
+        {
+            assert!(devices(text).unwrap_err().contains("cuda:all+cpu"), "{text}");
         }
     }
 

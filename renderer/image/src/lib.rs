@@ -19,7 +19,7 @@
 //!     for pixel in &mut film.pixels {
 //!         for _ in 0..16 {
 //!             let sample = 2.0 * brightness * random();
-//!             let one = Pixel { sum: [sample; 3], sum_sq: [sample * sample; 3], count: 1, rejected: 0 };
+//!             let one = Pixel { sum: [sample.into(); 3], sum_sq: [(sample * sample).into(); 3], count: 1, rejected: 0 };
 //!             pixel.merge(&one);
 //!         }
 //!     }

@@ -87,7 +87,7 @@ pub(super) fn of_geometry<'a>(
 
 /// A hash of texels, or 0 of none, which is kept beside them: scenes that share them need not go through them again. Pieces are hashed side
 /// by side, each by words, which multiplying by an odd number tells apart.
-pub(super) fn digest<T: NoUninit>(texels: &[T]) -> u64 {
+pub(crate) fn digest<T: NoUninit>(texels: &[T]) -> u64 {
     /// Bytes of a piece.
     const PIECE: usize = 1 << 20;
     /// 2⁶⁴ divided by the golden ratio, whose multiples are spread evenly (Knuth, The Art of Computer Programming, 6.4).

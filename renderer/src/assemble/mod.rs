@@ -36,6 +36,7 @@ use glam::Vec2;
 
 pub use environment::ImageEnvironment;
 pub use filter::Filter;
+pub(crate) use fingerprint::digest;
 pub use geometry::Geometry;
 pub use lights::Lights;
 pub use materials::{Families, Swatches};

@@ -13,6 +13,7 @@ use torrance_scene::limits::{
     BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_SHORTER, SizeError, check_memory, memory_for_film,
 };
 
+use super::first_hits::FirstHitSums;
 use super::{FirstHit, FirstHits, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
 
@@ -23,6 +24,8 @@ pub enum Aov {
     Stderr,
     /// `samples`: number of samples in each pixel, an integer.
     Samples,
+    /// `sums.xR.0`, …: sums over the samples, for parts of a render to be put together without loss.
+    Sums,
     /// `emission.R`, …: light that has not scattered.
     Emission,
     /// `direct.R`, …: light that has scattered once.
@@ -63,17 +66,19 @@ pub const LENS_RADIUS: &str = "lensRadius";
 pub const FOCUS_DISTANCE: &str = "focusDistance";
 
 /// Memory that one pixel takes where first hits are kept: the back end's sums, the same once more on its way to the host,
-/// and the means there.
-const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 = (2 * size_of::<FirstHitPixel>() + size_of::<FirstHit>()) as u128;
+/// and the sums there.
+const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 =
+    (2 * size_of::<FirstHitPixel>() + size_of::<FirstHitSums>()) as u128;
 
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
     /// All layers, by the names that users give them.
-    pub const ALL: [(&'static str, Self); 13] = [
+    pub const ALL: [(&'static str, Self); 14] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
+        ("sums", Self::Sums),
         ("emission", Self::Emission),
         ("direct", Self::Direct),
         ("indirect", Self::Indirect),
@@ -131,6 +136,11 @@ impl AovPlan {
         Self { aovs, ..Self::default() }
     }
 
+    /// Adds what parts of a render are merged from.
+    pub fn add_sums(&mut self) {
+        self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Sums]);
+    }
+
     /// Keeps what is needed of the scene.
     ///
     /// # Errors
@@ -171,6 +181,7 @@ pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTre
         match aov {
             Aov::Stderr => layers.push_stderr(&rendered.film),
             Aov::Samples => layers.push_samples(&rendered.film),
+            Aov::Sums => layers.push_sums(&rendered.film),
             _ => {}
         }
         if let Some(shorter) = &rendered.shorter {

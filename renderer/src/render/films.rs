@@ -1,15 +1,21 @@
 //! Films of the back ends, and as images know them.
 
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
 use device::film::{FilmPixel, FirstHitPixel};
 use device::path::stage::{Stage, stages};
 use device::path::{FirstHitArgs, MegakernelArgs};
 use device::shape::triangle::TriangleUvs;
+use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error};
 use torrance_gpu::primitives::Primitives;
-use torrance_image::film::{Film, ImageEstimate, Pixel, Statistics};
+use torrance_image::film::{Film, Pixel, Wide};
 
+use super::Options;
+use super::first_hits::FirstHitSums;
 use super::tracer::Tracer;
-use super::{FirstHits, IntegratorChoice, Options, Progress, Rendered};
+use super::work::Published;
 use crate::assemble::SceneData;
 
 /// Merges `layers` films of `width · height` pixels each, as the back ends keep them.
@@ -17,25 +23,84 @@ use crate::assemble::SceneData;
 /// # Panics
 /// If `layers` is not a whole number of films.
 pub fn film_of_layers(width: u32, height: u32, layers: &[FilmPixel]) -> Film {
-    let n = width as usize * height as usize;
-    assert!(n > 0 && layers.len().is_multiple_of(n), "film layers of the wrong size");
-    let mut pixels = vec![Pixel::default(); n];
-    for layer in layers.chunks_exact(n) {
-        for (p, l) in pixels.iter_mut().zip(layer) {
-            p.merge(&pixel(l));
-        }
-    }
-    Film { width, height, pixels }
+    let mut film = Film::new(width, height);
+    add_layers(&mut film, layers);
+    film
 }
 
-/// The sums of a pixel, which back ends keep as pairs of `f32`, in `f64`.
+/// Adds films of one size.
+pub(super) fn add_layers(film: &mut Film, layers: &[FilmPixel]) {
+    for layer in whole_films(layers, film.pixels.len()) {
+        film.pixels.par_iter_mut().zip(layer).for_each(|(p, l)| p.merge(&pixel(l)));
+    }
+}
+
+/// Films of `n` pixels each.
+fn whole_films<P>(layers: &[P], n: usize) -> std::slice::ChunksExact<'_, P> {
+    assert!(n > 0 && layers.len().is_multiple_of(n), "film layers of the wrong size");
+    layers.chunks_exact(n)
+}
+
+/// The sums of a pixel, which back ends keep as pairs of `f32`.
 fn pixel(p: &FilmPixel) -> Pixel {
-    let join = |hi: glam::Vec3, lo: glam::Vec3| (hi.as_dvec3() + lo.as_dvec3()).to_array();
+    let join = |hi: glam::Vec3, lo: glam::Vec3| {
+        std::array::from_fn(|c| {
+            let mut sum = Wide::from(f64::from(hi[c]));
+            sum += Wide::from(f64::from(lo[c]));
+            sum
+        })
+    };
     Pixel {
         sum: join(p.sum, p.sum_lo),
         sum_sq: join(p.sum_sq, p.sum_sq_lo),
         count: p.count.into(),
         rejected: p.rejected.into(),
+    }
+}
+
+/// Films of a back end, copied to the host: layers of pixels.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct RawFilms {
+    pub(super) image: Vec<FilmPixel>,
+    /// [`Options::shorter`].
+    pub(super) shorter: Option<[Vec<FilmPixel>; 2]>,
+    /// [`Options::first_hits`].
+    pub(super) first_hits: Option<Vec<FirstHitPixel>>,
+}
+
+/// Films of the host. What is absent has no samples yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct HostFilms {
+    pub(super) image: Option<Film>,
+    pub(super) shorter: Option<[Film; 2]>,
+    pub(super) first_hits: Option<Vec<FirstHitSums>>,
+}
+
+impl HostFilms {
+    /// Adds the samples of a back end.
+    pub(super) fn add(&mut self, raw: &RawFilms, width: u32, height: u32) {
+        let film = || Film::new(width, height);
+        add_layers(self.image.get_or_insert_with(film), &raw.image);
+        if let Some(more) = &raw.shorter {
+            let shorter = self.shorter.get_or_insert_with(|| [film(), film()]);
+            shorter.iter_mut().zip(more).for_each(|(film, layers)| add_layers(film, layers));
+        }
+        if let Some(layers) = &raw.first_hits {
+            let n = width as usize * height as usize;
+            let hits = self.first_hits.get_or_insert_with(|| vec![FirstHitSums::zeroed(); n]);
+            for layer in whole_films(layers, n) {
+                hits.par_iter_mut().zip(layer).for_each(|(sums, pixel)| sums.merge(&pixel.into()));
+            }
+        }
+    }
+
+    /// Adds the samples of an image, if there are any.
+    pub(super) fn add_image(&mut self, film: Option<Arc<Film>>) {
+        match (&mut self.image, film) {
+            (Some(image), Some(film)) => image.merge(&film),
+            (None, Some(film)) => self.image = Some(Arc::unwrap_or_clone(film)),
+            (_, None) => {}
+        }
     }
 }
 
@@ -46,6 +111,8 @@ pub(super) struct Films<B: Backend> {
     shorter: Option<[B::Buf<FilmPixel>; 2]>,
     /// First hits, with the texture coordinates of the scene's primitives.
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
+    /// Samples of the image that the host has taken over ([`Backend::FOLDS_FILMS`]).
+    pub(super) folded: Option<Arc<Film>>,
 }
 
 impl<B: Primitives> Films<B> {
@@ -69,7 +136,34 @@ impl<B: Primitives> Films<B> {
             )),
             None => None,
         };
-        Ok(Self { image, shorter, first_hits })
+        Ok(Self { image, shorter, first_hits, folded: None })
+    }
+
+    /// Goes on with films of one layer that were published before.
+    pub(super) fn restore(&mut self, backend: &mut B, published: &Published) -> Result<(), Error> {
+        let raw = &published.films;
+        self.folded.clone_from(&published.folded);
+        let mut restore = |to: &mut B::Buf<FilmPixel>, from: &[FilmPixel]| {
+            let from = backend.upload("film of a checkpoint", from)?;
+            backend.copy(&from, to)
+        };
+        restore(&mut self.image, &raw.image)?;
+        for (to, from) in self.shorter.iter_mut().flatten().zip(raw.shorter.iter().flatten()) {
+            restore(to, from)?;
+        }
+        if let (Some((to, _)), Some(from)) = (&mut self.first_hits, &raw.first_hits) {
+            let from = backend.upload("first hits of a checkpoint", from)?;
+            backend.copy(&from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Has the host take over the samples of the image.
+    pub(super) fn fold(&mut self, backend: &mut B, scene: &SceneData) -> Result<(), Error> {
+        let layers = backend.download(&self.image)?;
+        let folded = self.folded.get_or_insert_with(|| Arc::new(Film::new(scene.width, scene.height)));
+        add_layers(Arc::make_mut(folded), &layers);
+        backend.clear(&mut self.image)
     }
 
     /// Takes the samples of `args` into every film.
@@ -99,38 +193,16 @@ impl<B: Primitives> Films<B> {
         Ok(())
     }
 
-    /// The relative standard error of the image so far.
-    pub(super) fn noise(&self, backend: &mut B, scene: &SceneData) -> Result<f64, Error> {
-        let film = film_of_layers(scene.width, scene.height, &backend.download(&self.image)?);
-        Ok(Statistics::relative_stderr_of(&ImageEstimate::from(&film)))
-    }
-
-    pub(super) fn develop(
-        &self,
-        backend: &mut B,
-        scene: &SceneData,
-        progress: Progress,
-        (interrupted, integrator): (bool, IntegratorChoice),
-    ) -> Result<Rendered, Error> {
-        let (width, height) = (scene.width, scene.height);
-        let mut film = |buffer| Ok(film_of_layers(width, height, &backend.download(buffer)?));
-        let image = film(&self.image)?;
+    /// Copies all of them, but for what the host has already.
+    pub(super) fn download(&self, backend: &mut B) -> Result<RawFilms, Error> {
         let shorter = match &self.shorter {
-            Some([emission, direct]) => Some([film(emission)?, film(direct)?]),
+            Some([emission, direct]) => Some([backend.download(emission)?, backend.download(direct)?]),
             None => None,
         };
         let first_hits = match &self.first_hits {
-            Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
+            Some((film, _)) => Some(backend.download(film)?),
             None => None,
         };
-        Ok(Rendered {
-            film: image,
-            shorter,
-            first_hits,
-            stage_times: None,
-            progress,
-            interrupted,
-            integrator,
-        })
+        Ok(RawFilms { image: backend.download(&self.image)?, shorter, first_hits })
     }
 }

@@ -1,7 +1,9 @@
 //! First hits of the camera rays of every pixel.
 
+use bytemuck::{Pod, Zeroable};
 use device::film::{FirstHitPixel, Sum};
 use glam::DVec3;
+use rayon::prelude::*;
 
 /// First hits of the camera rays of every pixel, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,36 +35,72 @@ pub struct FirstHit {
 }
 
 impl FirstHits {
-    /// Merges `layers` films of `width · height` pixels each, as the back ends keep them.
-    ///
-    /// # Panics
-    /// If `layers` is not a whole number of films.
-    pub fn from_layers(width: u32, height: u32, layers: &[FirstHitPixel]) -> Self {
-        let n = width as usize * height as usize;
-        assert!(n > 0 && layers.len().is_multiple_of(n), "film layers of the wrong size");
-        let pixels = (0..n).map(|i| FirstHit::new(layers[i..].iter().step_by(n))).collect();
-        Self { width, height, pixels }
+    /// The means of a film.
+    pub(super) fn new([width, height]: [u32; 2], film: &[FirstHitSums]) -> Self {
+        Self { width, height, pixels: film.par_iter().map(FirstHit::from).collect() }
     }
 }
 
-impl FirstHit {
-    /// The means over the samples of all layers of a pixel.
-    fn new<'a>(layers: impl Iterator<Item = &'a FirstHitPixel> + Clone) -> Self {
-        let sum = |of: fn(&FirstHitPixel) -> Sum| -> DVec3 {
-            layers.clone().map(of).map(|sum| sum.hi.as_dvec3() + sum.lo.as_dvec3()).sum()
-        };
-        let count = |of: fn(&FirstHitPixel) -> u32| layers.clone().map(|l| f64::from(of(l))).sum::<f64>();
-        let (samples, hits) = (count(|l| l.samples).max(1.0), count(|l| l.hits));
-        let mean = |sum: DVec3, n: f64| (sum / n).as_vec3().to_array();
-        let [u, v, _] = mean(sum(|l| l.uv), hits.max(1.0));
-        let center = layers.clone().map(|l| l.center).max().unwrap_or(0);
+/// The sums of [`FirstHitPixel`] in `f64`, 136 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct FirstHitSums {
+    albedo: DVec3,
+    ns: DVec3,
+    ng: DVec3,
+    p: DVec3,
+    uv: DVec3,
+    samples: u32,
+    hits: u32,
+    center: u32,
+    padding: u32,
+}
+
+impl FirstHitSums {
+    /// Adds the samples of another film's pixel.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let Self { albedo, ns, ng, p, uv, samples, hits, center, .. } = self;
+        for (sum, more) in
+            [(albedo, other.albedo), (ns, other.ns), (ng, other.ng), (p, other.p), (uv, other.uv)]
+        {
+            *sum += more;
+        }
+        *samples += other.samples;
+        *hits += other.hits;
+        *center = (*center).max(other.center);
+    }
+}
+
+impl From<&FirstHitPixel> for FirstHitSums {
+    fn from(pixel: &FirstHitPixel) -> Self {
+        let joined = |sum: Sum| sum.hi.as_dvec3() + sum.lo.as_dvec3();
         Self {
-            albedo: mean(sum(|l| l.albedo), samples),
-            ns: mean(sum(|l| l.ns), samples),
-            ng: mean(sum(|l| l.ng), samples),
-            p: (hits > 0.0).then(|| mean(sum(|l| l.p), hits)),
+            albedo: joined(pixel.albedo),
+            ns: joined(pixel.ns),
+            ng: joined(pixel.ng),
+            p: joined(pixel.p),
+            uv: joined(pixel.uv),
+            samples: pixel.samples,
+            hits: pixel.hits,
+            center: pixel.center,
+            padding: 0,
+        }
+    }
+}
+
+impl From<&FirstHitSums> for FirstHit {
+    /// The means.
+    fn from(sums: &FirstHitSums) -> Self {
+        let (samples, hits) = (f64::from(sums.samples.max(1)), f64::from(sums.hits.max(1)));
+        let mean = |sum: DVec3, n: f64| (sum / n).as_vec3().to_array();
+        let [u, v, _] = mean(sums.uv, hits);
+        Self {
+            albedo: mean(sums.albedo, samples),
+            ns: mean(sums.ns, samples),
+            ng: mean(sums.ng, samples),
+            p: (sums.hits > 0).then(|| mean(sums.p, hits)),
             uv: [u, v],
-            center: center.checked_sub(1),
+            center: sums.center.checked_sub(1),
         }
     }
 }

@@ -14,6 +14,16 @@ pub(super) fn layers(parallelism: usize, scene: &SceneData, spp: u32) -> u32 {
     (parallelism.div_ceil(pixels) as u32).clamp(1, 64).min(spp)
 }
 
+/// Samples of a pixel that are added up before the host takes them over ([`Backend::FOLDS_FILMS`]), of an image of a size: 64, and
+/// more where that would be a moment's work. Where ranges of samples end at multiples of it, images of a CPU that are merged
+/// are the image of all their samples, to the last bit.
+pub(super) const fn chunk(width: u32, height: u32) -> u32 {
+    const PATHS: u64 = 1 << 24;
+    let pixels = width as u64 * height as u64;
+    let samples = PATHS.div_ceil(if pixels == 0 { 1 } else { pixels }).next_power_of_two();
+    if samples < 64 { 64 } else { samples as u32 }
+}
+
 /// Size of the launches, learnt from how long they take.
 pub(super) struct Pace {
     /// Paths that a launch should trace.
@@ -28,8 +38,13 @@ impl Pace {
     /// Begins with a few paths for every thread, since nothing is known of the scene yet.
     pub(super) fn new<B: Primitives>(parallelism: usize, tracer: &Tracer<B>) -> Self {
         let most = tracer.most_paths();
-        let first = parallelism as f64 * 8.0;
+        let first = Self::first_paths(parallelism);
         Self { paths: first.min(most).min(tracer.first_paths()), most, target: tracer.target() }
+    }
+
+    /// Paths of a first launch, if the integrator does not ask for fewer.
+    pub(super) const fn first_paths(parallelism: usize) -> f64 {
+        parallelism as f64 * 8.0
     }
 
     pub(super) fn learn(&mut self, paths: f64, took: Duration) {

@@ -3,8 +3,8 @@
 use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_scene::{Named, RenderSettings};
 
-use super::Rendered;
 use super::aov::of_camera;
+use super::{Identity, Options, Rendered};
 use crate::assemble::SceneData;
 
 /// Cost of a render.
@@ -58,6 +58,38 @@ pub fn provenance(
         seconds: record.seconds,
         relative_stderr: None,
     }
+}
+
+/// What tells renders apart of which samples can be mixed. `first_sample` is the first one of each pixel.
+pub fn identity(
+    (scene, scene_hash): (&SceneData, u64),
+    settings: &RenderSettings,
+    first_sample: u32,
+    options: &Options<'_>,
+) -> Identity {
+    let key = scene.key_of_render(scene_hash, 0, env!("CARGO_PKG_VERSION"));
+    let layers = match (options.shorter, options.first_hits.is_some()) {
+        (false, false) => "none",
+        (true, false) => "of light",
+        (false, true) => "of first hits",
+        (true, true) => "of light and first hits",
+    };
+    let roulette = settings.rr_depth.map_or("off".into(), |n| n.to_string());
+    let all = [
+        ("scene", format!("{scene_hash:016x}")),
+        ("size", format!("{}x{}", scene.width, scene.height)),
+        ("seed", scene.settings.seed.to_string()),
+        ("first sample", first_sample.to_string()),
+        ("sampler", settings.sampler.word().into()),
+        ("direct", settings.direct.word().into()),
+        ("masking", settings.masking.word().into()),
+        ("longest path", settings.max_depth.to_string()),
+        ("Russian roulette", roulette),
+        ("layers", layers.into()),
+        ("version", env!("CARGO_PKG_VERSION").into()),
+        ("key", format!("{key:016x}")),
+    ];
+    all.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// The settings of a render, by the names of their attributes.

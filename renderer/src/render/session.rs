@@ -5,7 +5,7 @@ use std::time::Instant;
 use device::features::Features;
 use torrance_gpu::primitives::Primitives;
 
-use super::{Error, Integrator, Job, Progress, Rendered, Run, Uploaded, prepare};
+use super::{Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish, prepare};
 use crate::assemble::{Families, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -45,7 +45,8 @@ impl<B: Primitives> Session<B> {
     /// # Errors
     /// There is not enough memory, or what the machine says. The next render then begins anew.
     pub(crate) fn render(&mut self, backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
-        let Job { scene, options, .. } = job;
+        let Job { scene, request, observe } = job;
+        let (options, spp) = (request.options, request.budget.spp);
         prepare(backend, scene, options)?;
         let begin = Instant::now();
         let mut last = match self.last.take() {
@@ -60,21 +61,22 @@ impl<B: Primitives> Session<B> {
         let conditions = RunConditions {
             integrator: options.integrator,
             shorter: options.shorter,
-            spp: job.budget.spp,
+            spp,
             size: [scene.width, scene.height],
             features: scene.features,
             families: scene.families.clone(),
         };
+        let work = request.work(scene, 1);
+        let part = Part::new(scene, options, &work, 0);
         let mut run = match last.run.take() {
             Some((run, of)) if of == conditions && !options.stage_times => run,
             other => {
                 // There need not be room for both.
                 drop(other);
-                Run::new(backend, &job)?
+                Run::new(backend, &part, spp)?
             }
         };
-        let view = last.uploaded.view(scene);
-        let finished = run.render(backend, view, job)?;
+        run.render(backend, last.uploaded.view(scene), &part, upload, Some(observe))?;
         let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
@@ -83,16 +85,13 @@ impl<B: Primitives> Session<B> {
             None
         };
         self.last = Some(last);
-        let progress = Progress { upload, ..finished.progress };
-        let rendered =
-            finished.films.develop(backend, scene, progress, (finished.interrupted, integrator))?;
-        Ok(Rendered { stage_times, ..rendered })
+        Ok(Rendered { stage_times, ..finish(work, integrator) })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Budget, Control, Options, render_with};
+    use super::super::{Budget, Control, Options, Progress, Request, render_with};
     use super::*;
     use crate::assemble::{Original, assemble};
     use torrance_gpu::backend::cpu::Cpu;
@@ -155,9 +154,9 @@ mod tests {
             let description = described(from, to);
             let (variant, alone) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
             let mut go_on = |_: &Progress| Control::Continue;
-            let job = Job { scene: &variant, budget, options, observe: &mut go_on };
+            let job = Job { scene: &variant, request: Request::new(budget, options), observe: &mut go_on };
             let found = session.render(&mut cpu, job).unwrap().film.pixels;
-            let job = Job { scene: &alone, budget, options, observe: &mut go_on };
+            let job = Job { scene: &alone, request: Request::new(budget, options), observe: &mut go_on };
             let expected = render_with(&mut cpu, job).unwrap().film.pixels;
             assert_eq!(found, expected, "{to}");
             assert_ne!(found, last, "{to}");

@@ -26,6 +26,8 @@ pub struct Plan {
     pub pairs: Option<Pairs>,
     /// Store of rendered variants, until all are rendered.
     pub store: VariantStore,
+    /// Time after which variants under way are kept in the store, and again; not at all if `None`.
+    pub checkpoint: Option<Duration>,
     /// Most time for a variant.
     pub time: Option<Duration>,
     /// Relative standard error at which a variant is done.

@@ -1,16 +1,22 @@
 //! Renders the variants of a sweep, on several machines at once.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use torrance_gpu::backend::cpu::Cpu;
 use torrance_gpu::backend::{Backend, Error};
 use torrance_gpu::primitives::Primitives;
+use torrance_image::film::write::Destination;
 
 use crate::assemble::SceneData;
-use crate::render::{Budget, Control, Job, Options, Progress, Rendered, Session};
+use crate::machine::on;
+use crate::render::{
+    Budget, Checkpoints, Control, Identity, Job, Options, Progress, Rendered, Request, Resumed, Session,
+};
 use crate::{Machine, MachineError};
 
 /// Threads that take finished renders, at most, while others render.
@@ -31,87 +37,115 @@ pub struct Failures {
 /// Renders all scenes, each within its budget. Each machine takes the next one as soon as it is done, and keeps what it has in
 /// common with the one before, so that one has work while another waits for its film. Of small images, a CPU renders as many at
 /// once as it has threads. `observe` is called after every launch with the scene's index, `take` with every scene that is
-/// complete, on other threads and in any order; what is stopped is thrown away. A machine that fails leaves its scenes to the
-/// others.
+/// complete, on other threads and in any order; what is stopped is thrown away, but for its checkpoint. A machine that fails leaves
+/// its scenes to the others.
 ///
-/// All machines are of one kind, GPUs or CPUs; of several kinds, only the GPUs render.
+/// Of machines of several kinds, only the GPUs render: a CPU would be the last to be done.
 pub fn render_all(
     machines: &mut [Machine],
-    scenes: &[(&SceneData, Budget)],
+    scenes: &[Scene<'_>],
     options: Options<'_>,
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
     take: &(dyn Fn(usize, Rendered) + Sync),
 ) -> Failures {
-    let name = machines.first().map(Machine::name).unwrap_or_default();
-    let (mut cpus, mut gpus) = (Vec::new(), Vec::new());
-    for machine in machines {
-        match machine {
-            Machine::Cpu(cpu) => cpus.push(cpu),
-            Machine::Cuda(cuda) => gpus.push(&mut **cuda),
-        }
-    }
-    let outcome = match &mut cpus[..] {
-        [whole, ..] if gpus.is_empty() => filling(whole, scenes).map_or_else(
-            |e| (Vec::new(), Err(e)),
-            |mut small| {
-                let cpus = if small.is_empty() { cpus } else { small.iter_mut().collect() };
-                render_on(cpus, scenes, options, observe, take)
-            },
-        ),
-        _ => render_on(gpus, scenes, options, observe, take),
+    let has_gpu = machines.iter().any(Machine::is_gpu);
+    let mut workers: Vec<&mut Machine> = machines.iter_mut().filter(|m| m.is_gpu() == has_gpu).collect();
+    let mut small = match &workers[..] {
+        [Machine::Cpu(whole), ..] => match filling(whole, scenes) {
+            Ok(small) => small,
+            Err(error) => {
+                let fatal = MachineError { machine: whole.name(), error };
+                return Failures { survived: Vec::new(), fatal: Some(fatal) };
+            }
+        },
+        _ => Vec::new(),
     };
-    let named = |error| MachineError { machine: name.clone(), error };
-    let (survived, ended) = outcome;
-    Failures { survived: survived.into_iter().map(named).collect(), fatal: ended.err().map(named) }
+    if !small.is_empty() {
+        workers = small.iter_mut().collect();
+    }
+    let pixels = scenes.iter().map(|Scene { data, .. }| data.width as usize * data.height as usize).max();
+    let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
+    let work = |machine: &mut Machine, desk: Desk<'_, Rendered>| {
+        let name = machine.name();
+        let done = on!(machine, backend => render_on(backend, &desk, scenes, options, observe));
+        let named = |error| MachineError { machine: name.clone(), error };
+        done.map(|left| left.map(named)).map_err(named)
+    };
+    let (survived, ended) = share_out(workers, scenes.len(), at_once, &work, take);
+    Failures { survived, fatal: ended.err() }
+}
+
+/// A scene to render.
+pub struct Scene<'a> {
+    /// The scene.
+    pub data: &'a SceneData,
+    /// When to stop.
+    pub budget: Budget,
+    /// Where its checkpoint is kept, and is looked for; with what tells it apart.
+    pub checkpoint: Option<(PathBuf, Identity, Duration)>,
+}
+
+impl Scene<'_> {
+    /// Where its checkpoint is kept, if it can be.
+    fn checkpoints(&self) -> Option<Checkpoints> {
+        let (path, identity, every) = self.checkpoint.clone()?;
+        Some(Checkpoints::new(Destination::check(&path).ok()?, every, identity))
+    }
+
+    /// An earlier run that was not done.
+    fn resumed(&self) -> Option<Resumed> {
+        let (path, identity, _) = self.checkpoint.as_ref()?;
+        Resumed::read(path, identity).ok()
+    }
 }
 
 /// CPUs that fill the machine where images are too small for all of it: one for each thread. Else none.
-fn filling(whole: &Cpu, scenes: &[(&SceneData, Budget)]) -> Result<Vec<Cpu>, Error> {
+fn filling(whole: &Cpu, scenes: &[Scene<'_>]) -> Result<Vec<Machine>, Error> {
     const LARGE: usize = 1 << 12;
     let threads = whole.parallelism();
-    let pixels = scenes.first().map_or(0, |(scene, _)| scene.width as usize * scene.height as usize);
+    let pixels = scenes.first().map_or(0, |one| one.data.width as usize * one.data.height as usize);
     // The last ones leave threads idle, so there have to be several for each.
     if threads < 2 || scenes.len() < 2 * threads || pixels >= LARGE * threads {
         return Ok(Vec::new());
     }
-    (0..threads.min(scenes.len())).map(|_| Cpu::new(Some(1))).collect()
+    (0..threads.min(scenes.len())).map(|_| Machine::cpu(Some(1))).collect()
 }
 
-/// Renders on back ends of one kind, each in a [`Session`].
-fn render_on<B: Primitives + Send>(
-    backends: Vec<&mut B>,
-    scenes: &[(&SceneData, Budget)],
+/// Renders scenes on one back end, in a [`Session`].
+fn render_on<B: Primitives>(
+    backend: &mut B,
+    desk: &Desk<'_, Rendered>,
+    scenes: &[Scene<'_>],
     options: Options<'_>,
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
-    take: &(dyn Fn(usize, Rendered) + Sync),
-) -> Outcome {
-    let pixels = scenes.iter().map(|(scene, _)| scene.width as usize * scene.height as usize).max();
-    let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
-    let work = |backend: &mut B, desk: Desk<'_, Rendered>| {
-        let mut session = Session::new();
-        desk.work(&mut |i| {
-            let (scene, budget) = &scenes[i];
-            let mut observe = |progress: &Progress| observe(i, progress);
-            let job = Job { scene, budget: *budget, options, observe: &mut observe };
-            let rendered = session.render(backend, job)?;
-            Ok((!rendered.interrupted).then_some(rendered))
-        })
-    };
-    share_out(backends, scenes.len(), at_once, &work, take)
+) -> Result<Option<Error>, Error> {
+    let mut session = Session::new();
+    desk.work(&mut |i| {
+        let scene = &scenes[i];
+        let mut observe = |progress: &Progress| observe(i, progress);
+        let (checkpoints, resumed) = (scene.checkpoints(), scene.resumed());
+        let request = Request::new(scene.budget, options);
+        let request = Request { checkpoints: checkpoints.as_ref(), resumed, ..request };
+        let rendered = session.render(backend, Job { scene: scene.data, request, observe: &mut observe })?;
+        if let (Some(checkpoints), false) = (checkpoints, rendered.interrupted) {
+            checkpoints.remove();
+        }
+        Ok((!rendered.interrupted).then_some(rendered))
+    })
 }
 
 /// Errors of workers that left, and that of the last one.
-type Outcome = (Vec<Error>, Result<(), Error>);
+type Outcome<E> = (Vec<E>, Result<(), E>);
 
 /// Has workers make things, by number, until all are made, and `take` take them on other threads, of which no more than
 /// `at_once` are there at a time.
-fn share_out<W: Send, T: Send>(
+fn share_out<W: Send, T: Send, E: Send>(
     workers: Vec<W>,
     things: usize,
     at_once: usize,
-    work: &(impl Fn(W, Desk<'_, T>) -> Result<Option<Error>, Error> + Sync),
+    work: &(impl Fn(W, Desk<'_, T>) -> Result<Option<E>, E> + Sync),
     take: &(dyn Fn(usize, T) + Sync),
-) -> Outcome {
+) -> Outcome<E> {
     let takers = rayon::current_num_threads().min(TAKERS).min(at_once).max(1);
     let queue = Queue::new(things, workers.len());
     thread::scope(|threads| {
@@ -255,7 +289,7 @@ mod tests {
     }
 
     /// Workers that fail for a reason, or do not, each with a first thing before any goes on.
-    fn outcome(workers: &[Option<&'static str>]) -> (Vec<usize>, Outcome) {
+    fn outcome(workers: &[Option<&'static str>]) -> (Vec<usize>, Outcome<Error>) {
         let all_have_one = Barrier::new(workers.len());
         let made = Mutex::new(Vec::new());
         let work = |fails: Option<&str>, desk: Desk<'_, usize>| {

@@ -131,6 +131,11 @@ impl VariantStore {
         self.folder.join(file_name(key))
     }
 
+    /// Where a variant is kept that is not done yet.
+    pub(super) fn checkpoint(&self, key: u64) -> PathBuf {
+        self.folder.join(format!("{key:016x}.checkpoint"))
+    }
+
     /// The variant with a key, if there is one that can be read.
     pub fn find(&self, key: u64) -> Option<StoredVariant> {
         let layers = read_layers(&self.path(key)).ok()?;
@@ -210,15 +215,15 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torrance_image::film::{Film, Pixel};
+    use torrance_image::film::{Film, Pixel, Wide};
 
     #[test]
     fn variants_come_back_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let store = VariantStore::beside(&folder.path().join("sheet.png"));
         let pixel = |i: u32| Pixel {
-            sum: [f64::from(i) * 0.1, 0.7, 1e-3],
-            sum_sq: [f64::from(i), 1.0, 1e-5],
+            sum: [f64::from(i) * 0.1, 0.7, 1e-3].map(Wide::from),
+            sum_sq: [f64::from(i), 1.0, 1e-5].map(Wide::from),
             count: u64::from(i) + 1,
             rejected: 0,
         };

@@ -11,7 +11,7 @@ use torrance_image::film::write::WriteError;
 use torrance_image::film::{Format, Image, ImageEstimate, Layers, Statistics};
 
 use super::plan::FORMATS;
-use super::run::{Failures, render_all};
+use super::run::{Failures, Scene, render_all};
 use super::store::write;
 use super::{Plan, StoredVariant, Variant};
 use crate::Machine;
@@ -114,7 +114,15 @@ impl Sweep<'_> {
         let options = Options { integrator, ..Options::default() };
         let budget =
             |i: usize| Budget { spp: plan.variants[i].settings.spp, time: plan.time, noise: plan.noise };
-        let scenes: Vec<_> = missing.iter().map(|i| (&scenes[*i], budget(*i))).collect();
+        let scene = |i: &usize| Scene {
+            data: &scenes[*i],
+            budget: budget(*i),
+            checkpoint: plan.checkpoint.map(|every| {
+                let key = self.keys[*i];
+                (plan.store.checkpoint(key), [("key".to_owned(), format!("{key:016x}"))].into(), every)
+            }),
+        };
+        let scenes: Vec<_> = missing.iter().map(scene).collect();
         render_all(machines, &scenes, options, &observe, &take)
     }
 

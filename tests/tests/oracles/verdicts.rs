@@ -163,12 +163,12 @@ fn damaged_films_are_rejected() {
 
     let mut tile = intact.clone();
     for pixel in tile.pixels.chunks_exact_mut(width).skip(40).take(4).flat_map(|row| &mut row[24..32]) {
-        pixel.sum = pixel.sum.map(|x| 0.8 * x);
+        pixel.sum = pixel.sum.map(|x| (0.8 * x.get()).into());
     }
     rejected("a tile a fifth too dark", &tile);
 
     let mut nan = intact.clone();
-    nan.pixels[1234].sum[1] = f64::NAN;
+    nan.pixels[1234].sum[1] = f64::NAN.into();
     rejected("a NaN", &nan);
 }
 

@@ -12,14 +12,15 @@ use std::thread;
 use renderer::sweep::{
     Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore, common_size,
 };
-use renderer::{Device, Machine};
+use renderer::{Device, Machine, MachineError};
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::render::{ImageArgs, SettingArgs};
+use super::resume::CheckpointTime;
 use super::source::file_name;
 use super::{
-    EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, clock, count, print_json, say, signals,
+    EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, clock, count, print_json, say, signals, values,
 };
 
 use against::AgainstArgs;
@@ -76,6 +77,10 @@ pub(super) struct Args {
     #[command(flatten)]
     image: ImageArgs,
 
+    /// How often to keep variants under way, in the folder beside the sheet in which finished ones are kept, too; or off
+    #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint)]
+    checkpoint: CheckpointTime,
+
     /// Replace files that are there even if the sweep is interrupted and variants are missing
     #[arg(long)]
     force: bool,
@@ -94,33 +99,50 @@ const MOST_TOLD: usize = 10;
 
 /// The machines that render, started while scenes are read.
 struct Machines {
-    device: Device,
-    /// One, or two of the same GPU: while one waits for its film, the other has work.
+    devices: Vec<Device>,
+    /// One of each device, but two of a GPU: while one waits for its film, the other has work.
     started: Result<Vec<Machine>, Failure>,
+    /// Devices that did not start, while others did.
+    left_out: Vec<MachineError>,
 }
 
 impl Machines {
     fn start(args: &MachineArgs) -> Result<Self, Failure> {
-        let mut device = device::find(args.device)?;
-        let mut started = Vec::new();
-        let mut start = || {
-            started.push(device.start(args.threads)?);
-            if started[0].is_gpu() {
-                // One alone is not as fast, but will do.
-                started.extend(device.clone().start(args.threads).ok().filter(Machine::is_gpu));
+        let mut devices = device::find_all(&args.device)?;
+        if devices.iter().any(Device::is_gpu) {
+            // A CPU beside GPUs would be the last to be done with a variant.
+            devices.retain(Device::is_gpu);
+        }
+        let (mut started, mut left_out) = (Vec::new(), Vec::new());
+        for device in &mut devices {
+            match device.start(args.threads) {
+                Ok(machine) if machine.is_gpu() => {
+                    started.push(machine);
+                    // One alone is not as fast, but will do.
+                    started.extend(device.clone().start(args.threads).ok().filter(Machine::is_gpu));
+                }
+                Ok(machine) => started.push(machine),
+                Err(error) => left_out.push(error),
             }
-            Ok(())
+        }
+        let started = match started.is_empty() {
+            false => Ok(started),
+            true => Err(left_out.swap_remove(0).into()),
         };
-        let outcome = start();
-        Ok(Self { device, started: outcome.map(|()| started) })
+        Ok(Self { devices, started, left_out })
     }
 
     fn is_gpu(&self) -> bool {
-        self.started.as_ref().map_or(self.device.is_gpu(), |machines| machines[0].is_gpu())
+        self.started.as_ref().map_or(self.devices[0].is_gpu(), |machines| machines[0].is_gpu())
     }
 
     fn name(&self) -> String {
-        self.started.as_ref().map_or_else(|_| self.device.name(), |machines| machines[0].name())
+        let mut names: Vec<_> = match &self.started {
+            Ok(machines) => machines.iter().map(Machine::name).collect(),
+            Err(_) => self.devices.iter().map(Device::name).collect(),
+        };
+        names.dedup();
+        names.join(" + ")
     }
 }
 
@@ -151,8 +173,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let found = variants.iter().flatten().count();
     let (mut ended, mut leaving) = (Failures::default(), None);
     if found < variants.len() {
-        if let Some(surprise) = &machines.device.surprise {
-            notes.warn(format!("rendering on the CPU: {surprise}"));
+        if let Some(surprise) = device::surprise(&machines.devices) {
+            notes.warn(surprise);
+        }
+        for error in &machines.left_out {
+            notes.warn(format!("{error}; the sweep is rendered without it"));
         }
         let mut started = machines.started?;
         let (integrator, _) = args.integrator.chosen(&StageArgs::default(), started[0].is_gpu());
@@ -256,6 +281,7 @@ fn prepare(
         variants,
         pairs,
         store: VariantStore::beside(&args.output),
+        checkpoint: args.checkpoint.0,
         time: args.settings.time,
         noise: args.settings.noise,
         images: args.image.settings_of_all()?,

@@ -109,6 +109,7 @@ impl Backend for Cpu {
     type Moment = Instant;
 
     const SIDE_BY_SIDE: u32 = 16;
+    const FOLDS_FILMS: bool = true;
 
     fn name(&self) -> String {
         let threads = self.pool.current_num_threads();
@@ -146,11 +147,24 @@ impl Backend for Cpu {
         Ok(CpuBuf::Shared(wide.into()))
     }
 
+    fn clear<T: Pod + Send + Sync>(&mut self, buf: &mut CpuBuf<T>) -> Result<(), Error> {
+        let CpuBuf::Own(cells) = buf else {
+            return Err(Error { doing: "clearing".into(), reason: "others read the memory".into() });
+        };
+        self.pool.install(|| cells.par_iter_mut().for_each(|cell| *cell.get_mut() = T::zeroed()));
+        Ok(())
+    }
+
+    /// By all threads: a film may be large.
     fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
         let mut data = reserve(COPY, buf.len())?;
         match buf {
-            // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.
-            CpuBuf::Own(cells) => data.extend(cells.iter().map(|cell| unsafe { *cell.get() })),
+            CpuBuf::Own(cells) => {
+                // SAFETY: `UnsafeCell<T>` has the layout of `T`, and no stage runs, as launches end before they return, and
+                // `self` is borrowed.
+                let elements = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len()) };
+                self.pool.install(|| data.par_extend(elements.par_iter().copied()));
+            }
             CpuBuf::Shared(elements) => data.extend_from_slice(elements),
         }
         Ok(data)

@@ -43,6 +43,10 @@ pub trait Backend {
     /// Number of samples of a pixel that are best taken side by side: their rays lead the same way.
     const SIDE_BY_SIDE: u32 = 1;
 
+    /// Whether the host takes over what is on a film from time to time, at the borders of chunks of samples, so that parts of a
+    /// render make up the whole image to the last bit. The machine waits for that, a moment.
+    const FOLDS_FILMS: bool = false;
+
     /// The machine's name for people, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA GeForce RTX 4090`.
     fn name(&self) -> String;
 
@@ -84,6 +88,12 @@ pub trait Backend {
     /// # Errors
     /// There is not enough memory, or what the machine says.
     fn share_nodes(&mut self, nodes: &Shared<Node>) -> Result<Self::Buf<Self::Node>, Error>;
+
+    /// Fills a buffer with zeros, after everything launched so far has finished.
+    ///
+    /// # Errors
+    /// Stages may not write it, or the machine reports an error.
+    fn clear<T: Pod + Send + Sync>(&mut self, buf: &mut Self::Buf<T>) -> Result<(), Error>;
 
     /// Copies a buffer back, after everything launched so far has finished.
     fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;

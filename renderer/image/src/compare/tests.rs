@@ -67,8 +67,8 @@ fn render_square(side: usize, law: Law, n: u32, seed: u64, radiance: impl Fn(usi
         for _ in 0..n {
             for c in 0..3 {
                 let x = expected * law.draw(&mut random);
-                pixel.sum[c] += x;
-                pixel.sum_sq[c] += x * x;
+                pixel.sum[c] += x.into();
+                pixel.sum_sq[c] += (x * x).into();
             }
         }
         pixel.count = u64::from(n);
@@ -304,7 +304,8 @@ fn constants_may_round_but_not_differ() {
 
 /// Without noise.
 fn render_constant(x: f64) -> Film {
-    let pixel = Pixel { sum: [64.0 * x; 3], sum_sq: [64.0 * x * x; 3], count: 64, rejected: 0 };
+    let pixel =
+        Pixel { sum: [(64.0 * x).into(); 3], sum_sq: [(64.0 * x * x).into(); 3], count: 64, rejected: 0 };
     Film { width: SIZE as u32, height: SIZE as u32, pixels: vec![pixel; SIZE * SIZE] }
 }
 

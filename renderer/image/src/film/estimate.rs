@@ -174,7 +174,12 @@ mod tests {
     fn film() -> Film {
         let pixel = |mean: f64, count: u64| {
             let n = count as f64;
-            Pixel { sum: [mean * n; 3], sum_sq: [n * (mean * mean + 0.25); 3], count, rejected: 0 }
+            Pixel {
+                sum: [(mean * n).into(); 3],
+                sum_sq: [(n * (mean * mean + 0.25)).into(); 3],
+                count,
+                rejected: 0,
+            }
         };
         let pixels = vec![pixel(0.1, 16), pixel(2.0, 1), Pixel::default(), pixel(0.7, 100_000_001)];
         Film { width: 2, height: 2, pixels }

@@ -3,16 +3,37 @@
 use std::collections::BTreeMap;
 
 use half::f16;
+use rayon::prelude::*;
 use torrance_text::{hint, quoted};
 
-use super::Film;
 use super::image::Image;
+use super::{Film, Wide};
 
 /// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
 pub const STDERR: &str = "stderr";
 
 /// The channel of sample counts.
 pub const SAMPLES: &str = "samples";
+
+/// The layer of sums over samples: bits of `sums.xR.0`, …. Of each sum, the words 0 and 1 are a 64-bit float, and 2 is what is left
+/// to add to it.
+pub const SUMS: &str = "sums";
+
+/// The sums over the samples x of a pixel, by their names in files.
+const SUMMED: [&str; 6] = ["xR", "xG", "xB", "xxR", "xxG", "xxB"];
+
+/// The words of a sum.
+const WORDS: [&str; 3] = ["0", "1", "2"];
+
+fn words(sum: Wide) -> [u32; 3] {
+    let (hi, lo) = sum.parts();
+    let bits = hi.to_bits();
+    [(bits >> 32) as u32, bits as u32, lo.to_bits()]
+}
+
+fn sum_of([high, low, rest]: [u32; 3]) -> Wide {
+    Wide::new(f64::from_bits(u64::from(high) << 32 | u64::from(low)), f32::from_bits(rest))
+}
 
 /// The channels of an image file and its metadata.
 ///
@@ -134,6 +155,46 @@ impl Layers {
     pub fn push_samples(&mut self, film: &Film) {
         let samples = film.pixels.iter().map(|p| u32::try_from(p.count).unwrap_or(u32::MAX));
         self.push(SAMPLES, Samples::Uint(samples.collect()));
+    }
+
+    /// Adds the sums of the film's pixels, as [`SUMS`], for films to be put together without loss.
+    pub fn push_sums(&mut self, film: &Film) {
+        for (i, name) in SUMMED.into_iter().enumerate() {
+            let sums: Vec<_> = film.pixels.par_iter().map(|pixel| words(pixel.sums()[i])).collect();
+            for (at, word) in WORDS.into_iter().enumerate() {
+                let samples = sums.iter().map(|words| words[at]).collect();
+                self.push(format!("{SUMS}.{name}.{word}"), Samples::Uint(samples));
+            }
+        }
+        let rejected = film.pixels.iter().map(|p| u32::try_from(p.rejected).unwrap_or(u32::MAX));
+        self.push(format!("{SUMS}.rejected"), Samples::Uint(rejected.collect()));
+    }
+
+    /// Whether there are sums.
+    pub fn has_sums(&self) -> bool {
+        self.channel(&format!("{SUMS}.rejected")).is_some()
+    }
+
+    /// The film whose sums and sample counts these are, if they are here.
+    pub fn film(&self) -> Option<Film> {
+        let uint = |name: &str| match &self.channel(name)?.samples {
+            Samples::Uint(words) => Some(words),
+            _ => None,
+        };
+        let rejected = uint(&format!("{SUMS}.rejected"))?;
+        let mut film = Film::new(self.width, self.height);
+        for (i, name) in SUMMED.into_iter().enumerate() {
+            let [high, low, rest] = WORDS.map(|word| uint(&format!("{SUMS}.{name}.{word}")));
+            let words = high?.par_iter().zip(low?).zip(rest?);
+            film.pixels.par_iter_mut().zip(words).for_each(|(pixel, ((high, low), rest))| {
+                pixel.set_sum(i, sum_of([*high, *low, *rest]));
+            });
+        }
+        let counts = uint(SAMPLES)?.iter().zip(rejected);
+        for (pixel, (count, rejected)) in film.pixels.iter_mut().zip(counts) {
+            (pixel.count, pixel.rejected) = ((*count).into(), (*rejected).into());
+        }
+        Some(film)
     }
 
     /// An image without channels.

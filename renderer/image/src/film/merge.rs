@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
+use super::Film;
 use super::estimate::{PIXEL_FILTER, samples};
 use super::extent::{Extent, TooLittleMemory};
-use super::layers::{Layers, SAMPLES, STDERR, Samples};
+use super::layers::{Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
+use super::shards::{PARTIAL_SAMPLES, Shard};
 
 /// The weighting of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +28,10 @@ pub struct Merge {
     width: u32,
     height: u32,
     pixels: Vec<Moments>,
+    /// The sums over all samples, as long as all images have them.
+    film: Option<Film>,
+    /// The samples, as long as all images say which theirs are.
+    shard: Option<Shard>,
     /// Channels that are means over all samples of a pixel.
     means: BTreeMap<String, Vec<f64>>,
     /// Channels that are the same in all images.
@@ -45,6 +53,8 @@ struct Source {
     name: String,
     scene: Option<String>,
     seeds: BTreeSet<String>,
+    /// Its samples, if they are known.
+    shard: Option<Shard>,
     /// Hash of the image.
     image: u64,
 }
@@ -92,6 +102,8 @@ impl Moments {
 pub struct MergedImage {
     /// The image, its standard errors, sample counts, and the other layers that can be merged.
     pub layers: Layers,
+    /// The samples, if all images say which theirs are.
+    pub shard: Option<Shard>,
     /// Messages for the user.
     pub warnings: Vec<String>,
 }
@@ -143,6 +155,18 @@ pub enum MergeError {
         /// The seed that they share.
         seed: String,
     },
+    /// The image has samples of an earlier one.
+    #[error("{name} and {other} both have samples {}..{} of seed {seed}: they would count twice", samples.start, samples.end)]
+    Overlap {
+        /// The image.
+        name: String,
+        /// An earlier image.
+        other: String,
+        /// The seed of the samples.
+        seed: u32,
+        /// The first samples that both have.
+        samples: Range<u32>,
+    },
     /// A pixel of the result has more samples than a file can count.
     #[error("more than {} samples in a pixel", u32::MAX)]
     TooManySamples,
@@ -170,6 +194,9 @@ impl Merge {
             width: layers.width,
             height: layers.height,
             pixels: vec![Moments::default(); layers.pixels()],
+            film: (weight == Weight::Samples && layers.has_sums())
+                .then(|| Film::new(layers.width, layers.height)),
+            shard: Some(Shard::default()),
             means: BTreeMap::new(),
             ids: BTreeMap::new(),
             dropped: BTreeSet::new(),
@@ -209,6 +236,10 @@ impl Merge {
         let added = self.moments(name, layers)?;
         self.add_source(name, layers, &added)?;
         self.add_layers(layers, &added);
+        self.film = self.film.take().and_then(|mut film| {
+            film.merge(&layers.film()?);
+            Some(film)
+        });
         for (pixel, other) in self.pixels.iter_mut().zip(&added) {
             pixel.merge(other);
         }
@@ -260,15 +291,30 @@ impl Merge {
         moments.iter().for_each(|m| m.mean.map(f64::to_bits).hash(&mut hasher));
         let seeds = said("seed").unwrap_or_default();
         let seeds = seeds.split(',').map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
-        let source = Source { name: name.into(), scene: said("sceneHash"), seeds, image: hasher.finish() };
+        let unusable = |reason| MergeError::Image { name: name.into(), reason };
+        let shard = Shard::read(&layers.attributes).map_err(unusable)?;
+        if shard.as_ref().is_some_and(|shard| !shard.is_what_it_says(layers.width, layers.height)) {
+            return Err(unusable("its samples are not those that it says".to_owned()));
+        }
+        let source =
+            Source { name: name.into(), scene: said("sceneHash"), seeds, shard, image: hasher.finish() };
         for other in &self.sources {
             if let (Some(a), Some(b)) = (&other.scene, &source.scene) {
                 let (name, of) = (name.to_owned(), other.name.clone());
                 if a != b {
                     return Err(MergeError::Scene { name, other: of });
                 }
-                if let Some(seed) = other.seeds.intersection(&source.seeds).next() {
-                    return Err(MergeError::Seed { name, other: of, seed: seed.clone() });
+                match (&other.shard, &source.shard) {
+                    (Some(a), Some(b)) => {
+                        if let Some((seed, samples)) = a.ranges.overlap(&b.ranges) {
+                            return Err(MergeError::Overlap { name, other: of, seed, samples });
+                        }
+                    }
+                    _ => {
+                        if let Some(seed) = other.seeds.intersection(&source.seeds).next() {
+                            return Err(MergeError::Seed { name, other: of, seed: seed.clone() });
+                        }
+                    }
                 }
             }
             if other.image == source.image {
@@ -280,6 +326,15 @@ impl Merge {
             self.halves += 1;
         }
         self.combine_attributes(&layers.attributes);
+        let first = self.sources.is_empty();
+        self.shard = match (self.shard.take(), &source.shard) {
+            (Some(_), Some(shard)) if first => Some(shard.clone()),
+            (Some(mut all), Some(shard)) => {
+                all.merge(shard);
+                Some(all)
+            }
+            _ => None,
+        };
         self.sources.push(source);
         Ok(())
     }
@@ -295,6 +350,7 @@ impl Merge {
                 return false;
             };
             match key.as_str() {
+                "seed" if value.split(", ").any(|seed| seed == other) => {}
                 "seed" => *value = format!("{value}, {other}"),
                 "spp" | "renderTime" => match (number(value), number(other)) {
                     (Some(a), Some(b)) => *value = (a + b).to_string(),
@@ -311,7 +367,9 @@ impl Merge {
         for channel in &layers.channels {
             let name = &channel.name;
             let (layer, _) = name.rsplit_once('.').unwrap_or(("", name));
-            let is_of_image = matches!(&name[..], "R" | "G" | "B" | "Y" | SAMPLES) || layer == STDERR;
+            let is_sum = name.strip_prefix(SUMS).is_some_and(|rest| rest.starts_with('.'));
+            let is_of_image =
+                matches!(&name[..], "R" | "G" | "B" | "Y" | SAMPLES) || layer == STDERR || is_sum;
             if !means.contains_key(name) && !ids.contains_key(name) && !is_of_image {
                 dropped.insert(name.clone());
             }
@@ -343,17 +401,17 @@ impl Merge {
     /// # Errors
     /// A pixel has too many samples.
     pub fn finish(mut self) -> Result<MergedImage, MergeError> {
-        let mut layers = Layers::new(self.width, self.height);
-        let narrow = |x: [f64; 3]| x.map(|x| x as f32);
-        let mean: Vec<_> = self.pixels.iter().map(|p| narrow(p.mean)).collect();
-        let stderr: Vec<_> = self.pixels.iter().map(|p| narrow(p.stderr())).collect();
-        layers.push_floats("", ["R", "G", "B"], &mean);
-        layers.push_floats(STDERR, ["R", "G", "B"], &stderr);
         if self.pixels.iter().any(|p| p.n > f64::from(u32::MAX)) {
             return Err(MergeError::TooManySamples);
         }
-        let samples = self.pixels.iter().map(|p| p.n.round() as u32);
-        layers.push(SAMPLES, Samples::Uint(samples.collect()));
+        let mut layers = match &self.film {
+            Some(film) => {
+                let mut layers = Layers::from(film);
+                layers.push_sums(film);
+                layers
+            }
+            None => self.layers_of_moments(),
+        };
         for (name, mean) in self.means {
             layers.push(name, Samples::Float(mean.into_iter().map(|x| x as f32).collect()));
         }
@@ -362,11 +420,15 @@ impl Merge {
         }
         if self.weight == Weight::Pass {
             // Readers would take samples for what the standard errors were estimated from, and passes for samples.
-            self.attributes.remove("spp");
-            self.attributes.remove(PIXEL_FILTER);
+            for key in ["spp", PIXEL_FILTER, SAMPLE_RANGES, PARTIAL_SAMPLES, FINGERPRINT] {
+                self.attributes.remove(key);
+            }
+        }
+        if let (Some(shard), Weight::Samples) = (&self.shard, self.weight) {
+            self.attributes.extend(shard.attributes());
         }
         layers.attributes = self.attributes;
-        if self.halves > 0 {
+        if self.halves > 0 && self.film.is_none() {
             let (halves, all) = (self.halves, self.sources.len());
             self.warnings.push(format!(
                 "{halves} of {all} images are rounded to half floats, of which the merged image and its standard errors \
@@ -380,7 +442,21 @@ impl Merge {
                 names.join(", ")
             ));
         }
-        Ok(MergedImage { layers, warnings: self.warnings })
+        let shard = self.shard.filter(|_| self.weight == Weight::Samples);
+        Ok(MergedImage { layers, shard, warnings: self.warnings })
+    }
+
+    /// The image, its standard errors and sample counts.
+    fn layers_of_moments(&self) -> Layers {
+        let mut layers = Layers::new(self.width, self.height);
+        let narrow = |x: [f64; 3]| x.map(|x| x as f32);
+        let mean: Vec<_> = self.pixels.iter().map(|p| narrow(p.mean)).collect();
+        let stderr: Vec<_> = self.pixels.iter().map(|p| narrow(p.stderr())).collect();
+        layers.push_floats("", ["R", "G", "B"], &mean);
+        layers.push_floats(STDERR, ["R", "G", "B"], &stderr);
+        let samples = self.pixels.iter().map(|p| p.n.round() as u32);
+        layers.push(SAMPLES, Samples::Uint(samples.collect()));
+        layers
     }
 }
 

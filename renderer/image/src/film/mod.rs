@@ -15,9 +15,15 @@ pub mod layers;
 pub mod merge;
 mod openexr;
 mod output;
+pub mod ranges;
 pub mod rescue;
+pub mod shards;
 pub mod statistics;
+mod wide;
 pub mod write;
+
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 pub use estimate::{ImageEstimate, PIXEL_FILTER};
 pub use extent::Extent;
@@ -25,7 +31,10 @@ pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;
 pub use output::write_images;
+pub use ranges::SampleRanges;
+pub use shards::Shard;
 pub use statistics::Statistics;
+pub use wide::Wide;
 
 /// Sums over the samples of every pixel, in f64, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,13 +47,15 @@ pub struct Film {
     pub pixels: Vec<Pixel>,
 }
 
-/// Sums over the samples of one pixel.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// Sums over the samples of one pixel, 88 bytes. They hold 77 bits, so that images of merged films are the same whatever the
+/// order in which they were merged.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
 pub struct Pixel {
     /// Σ x per channel.
-    pub sum: [f64; 3],
+    pub sum: [Wide; 3],
     /// Σ x² per channel.
-    pub sum_sq: [f64; 3],
+    pub sum_sq: [Wide; 3],
     /// Number of samples in the sums.
     pub count: u64,
     /// Number of samples left out because they were NaN or infinite.
@@ -55,7 +66,7 @@ impl Pixel {
     /// Mean per channel; zero without samples.
     pub fn mean(&self) -> [f64; 3] {
         let n = (self.count.max(1)) as f64;
-        self.sum.map(|s| s / n)
+        self.sum.map(|s| s.get() / n)
     }
 
     /// Standard error of the mean per channel, from the unbiased sample variance; infinite for fewer than
@@ -66,9 +77,37 @@ impl Pixel {
         }
         let n = self.count as f64;
         std::array::from_fn(|c| {
-            let mean = self.sum[c] / n;
-            ((self.sum_sq[c] / n - mean * mean).max(0.0) / (n - 1.0)).sqrt()
+            let mean = self.sum[c].get() / n;
+            ((self.sum_sq[c].get() / n - mean * mean).max(0.0) / (n - 1.0)).sqrt()
         })
+    }
+
+    /// `count` samples of a mean and its standard error: se² = (Σx² − n·mean²) / (n (n − 1)).
+    pub fn of_moments(count: u64, mean: [f32; 3], stderr: [f32; 3]) -> Self {
+        let n = count as f64;
+        let [mean, stderr] = [mean, stderr].map(|rgb| rgb.map(f64::from));
+        let scatter = |c: usize| if stderr[c].is_finite() { stderr[c].powi(2) * n * (n - 1.0) } else { 0.0 };
+        Self {
+            sum: mean.map(|mean| (n * mean).into()),
+            sum_sq: std::array::from_fn(|c| (n * mean[c] * mean[c] + scatter(c)).into()),
+            count,
+            rejected: 0,
+        }
+    }
+
+    /// All sums: of the channels, and of their squares.
+    fn sums(&self) -> [Wide; 6] {
+        let ([r, g, b], [rr, gg, bb]) = (self.sum, self.sum_sq);
+        [r, g, b, rr, gg, bb]
+    }
+
+    /// Sets one of [`Pixel::sums`].
+    fn set_sum(&mut self, i: usize, sum: Wide) {
+        if i < 3 {
+            self.sum[i] = sum;
+        } else {
+            self.sum_sq[i - 3] = sum;
+        }
     }
 
     /// Adds the samples of `other`.
@@ -83,6 +122,20 @@ impl Pixel {
 }
 
 impl Film {
+    /// A film without samples.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self { width, height, pixels: vec![Pixel::default(); width as usize * height as usize] }
+    }
+
+    /// Adds the samples of another film.
+    ///
+    /// # Panics
+    /// It differs in size.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!((self.width, self.height), (other.width, other.height), "films of one size");
+        self.pixels.par_iter_mut().zip(&other.pixels).for_each(|(pixel, more)| pixel.merge(more));
+    }
+
     /// Number of samples that were NaN or infinite and were left out.
     pub fn rejected(&self) -> u64 {
         self.pixels.iter().map(|p| p.rejected).sum()

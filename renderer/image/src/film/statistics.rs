@@ -185,7 +185,7 @@ mod tests {
         // standard error d / √(n − 1).
         let pixel = |a: f64, d: f64, count: u64| {
             let n = count as f64;
-            Pixel { sum: [n * a; 3], sum_sq: [n * (a * a + d * d); 3], count, rejected: 0 }
+            Pixel { sum: [(n * a).into(); 3], sum_sq: [(n * (a * a + d * d)).into(); 3], count, rejected: 0 }
         };
         let mut film = Film { width: 2, height: 1, pixels: vec![pixel(1.0, 0.5, 26), pixel(3.0, 1.5, 26)] };
         let statistics = Statistics::new(&ImageEstimate::from(&film));

@@ -368,6 +368,17 @@ impl Destination {
     /// # Errors
     /// It cannot be written.
     pub fn prepare(&self, bytes: &[u8]) -> io::Result<UnfinishedFile> {
+        self.prepare_with(|file| file.write_all(bytes))
+    }
+
+    /// As [`Destination::prepare`], of what `write` writes.
+    ///
+    /// # Errors
+    /// Those of `write`, or it cannot be written.
+    fn prepare_with(
+        &self,
+        write: impl FnOnce(&mut fs::File) -> io::Result<()>,
+    ) -> io::Result<UnfinishedFile> {
         let sign = Sign::of(&self.directory)?;
         let (registered, mut temporary) = {
             // None that nobody would remove is made in between.
@@ -378,10 +389,11 @@ impl Destination {
         if let Ok(previous) = fs::metadata(&self.file) {
             temporary.as_file().set_permissions(previous.permissions())?;
         }
-        temporary.write_all(bytes)?;
+        write(temporary.as_file_mut())?;
         temporary.as_file().sync_all()?;
+        let bytes = temporary.as_file().metadata()?.len() as usize;
         let (destination, temporary) = (self.clone(), temporary.into_temp_path());
-        Ok(UnfinishedFile { destination, temporary, bytes: bytes.len(), registered, sign })
+        Ok(UnfinishedFile { destination, temporary, bytes, registered, sign })
     }
 
     /// [`Destination::prepare`], with the path in errors, for what an encoder has made.
@@ -400,6 +412,14 @@ impl Destination {
     /// previous file stays as it was.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         self.prepare(bytes)?.commit()
+    }
+
+    /// As [`Destination::replace`], with what `write` writes.
+    ///
+    /// # Errors
+    /// Those of `write`, or it cannot be written.
+    pub fn replace_with(&self, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
+        self.prepare_with(write)?.commit()
     }
 
     /// The file that is there, once more beside its place; nothing if there is none.

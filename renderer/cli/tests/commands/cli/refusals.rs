@@ -72,7 +72,7 @@ fn bad_values_are_refused_with_what_was_expected() {
     option("--spp", "0", "invalid value '0' for '--spp <N>': expected a whole number from 1 to ");
     option("--time", "soon", "expected a time, as in 30s, 2m, 1.5h, or 45 for seconds");
     option("--time", "0", "a time budget must be longer than 0");
-    option("--device", "gpu", "expected auto, cpu, cuda, or cuda:N as in cuda:1");
+    option("--device", "gpu", "expected auto, cpu, cuda, cuda:N, or several devices");
     option("--threads", "0", "expected a whole number from 1 to 1024");
     for value in ["0", "-1", "4mi", "65Mi", "many"] {
         option(

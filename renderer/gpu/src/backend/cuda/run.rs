@@ -81,6 +81,20 @@ impl Backend for Cuda {
         Ok(buffer)
     }
 
+    fn clear<T: Pod + Send + Sync>(&mut self, buffer: &mut CudaBuffer<T>) -> Result<(), Error> {
+        let doing = || format!("clearing {}", buffer.description());
+        self.enter_then(&doing)?;
+        if !self.owns(buffer) {
+            return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
+        }
+        if buffer.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: the buffer has that many bytes, and frees them only after the stream has used them.
+        code::check(unsafe { call::cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), self.queue.raw()) })
+            .map_err(|code| self.failed(doing(), code))
+    }
+
     fn share_nodes(&mut self, nodes: &Shared<Node>) -> Result<CudaBuffer<Node>, Error> {
         self.share(NODES, nodes)
     }

@@ -199,7 +199,47 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     (
         "unknown device",
         Arguments(&["scene.toml", "-o", "out.png", "--device", "tpu"]),
-        "invalid value 'tpu' for '--device <DEVICE>': expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)",
+        "invalid value 'tpu' for '--device <DEVICE>': expected auto, cpu, cuda, cuda:N, or several devices, as in cuda:all, cuda:0,2 or cuda:all+cpu (`torrance info` lists the devices)",
+    ),
+    (
+        "a list of devices with a gap",
+        Arguments(&["scene.toml", "-o", "out.png", "--device", "cuda:0,,2"]),
+        "invalid value 'cuda:0,,2' for '--device <DEVICE>': expected auto, cpu, cuda, cuda:N, or several devices, as in cuda:all, cuda:0,2 or cuda:all+cpu (`torrance info` lists the devices)",
+    ),
+    (
+        "samples that end before they begin",
+        Arguments(&["scene.toml", "-o", "out.exr", "--samples", "9..4"]),
+        "invalid value '9..4' for '--samples <A..B>': expected A..B with A < B, at most 1073741824, as in 64..128",
+    ),
+    (
+        "more samples than there are",
+        Arguments(&["scene.toml", "-o", "out.exr", "--spp", "8", "--samples", "4..9"]),
+        "--samples 4..9: the whole render has 8 samples per pixel, as --spp says",
+    ),
+    (
+        "part 0",
+        Arguments(&["scene.toml", "-o", "out.exr", "--shard", "0/7"]),
+        "invalid value '0/7' for '--shard <I/N>': expected I/N with I from 1 to N, as in 2/7, env/N or env",
+    ),
+    (
+        "more parts than samples",
+        Arguments(&["scene.toml", "-o", "out.exr", "--spp", "4", "--shard", "1/5"]),
+        "--shard: 4 samples per pixel make 4 parts at most, not 5",
+    ),
+    (
+        "a part of no array",
+        Arguments(&["scene.toml", "-o", "out.exr", "--shard", "env"]),
+        "--shard: the environment tells no index: none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, OMPI_COMM_WORLD_RANK, AWS_BATCH_JOB_ARRAY_INDEX is set",
+    ),
+    (
+        "a part that cannot be merged",
+        Arguments(&["scene.toml", "-o", "out.png", "--shard", "1/4", "--spp", "8"]),
+        "parts of a render are merged from EXR files: add -o part.exr",
+    ),
+    (
+        "checkpoints at no time",
+        Arguments(&["scene.toml", "-o", "out.png", "--checkpoint", "often"]),
+        "invalid value 'often' for '--checkpoint <TIME|off>': expected a time, as in 30s, 2m, 1.5h, or 45 for seconds, or off",
     ),
 ];
 

@@ -1,0 +1,182 @@
+//! `--checkpoint` and `--resume`: renders that go on where they were.
+
+use std::path::Path;
+use std::time::Duration;
+
+use renderer::render::{Checkpoints, Identity, ResumeError, Resumed};
+use torrance_image::film::write::{Destination, Target};
+use torrance_image::film::{Film, Format, Pixel, Shard, read_layers};
+use torrance_text::quoted_path;
+
+use super::shard::Share;
+use super::{Failure, Notes, values};
+
+/// Keeping what is rendered, and going on with it.
+#[derive(Debug, clap::Args)]
+pub(super) struct ResumeArgs {
+    /// How often to keep what is rendered so far, beside the first output as NAME.checkpoint; or off. It is removed when the image
+    /// is complete
+    #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint)]
+    checkpoint: CheckpointTime,
+
+    /// Go on with the checkpoint of an earlier run, or take the samples that a finished EXR file lacks; anew if there is neither
+    #[arg(long)]
+    pub(super) resume: bool,
+}
+
+/// Time between checkpoints, if there are any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CheckpointTime(pub(super) Option<Duration>);
+
+/// What there was of a render.
+pub(super) enum Found {
+    /// Nothing, or nothing to go on with.
+    Nothing,
+    /// Films to go on with.
+    Part(Box<Resumed>),
+    /// The image is complete.
+    All,
+}
+
+impl ResumeArgs {
+    /// Where checkpoints of a render go, if they are wanted.
+    pub(super) fn checkpoints(
+        &self,
+        targets: &[Target],
+        identity: Identity,
+    ) -> Result<Option<Checkpoints>, Failure> {
+        let (Some(every), Some(first)) = (self.checkpoint.0, targets.first()) else { return Ok(None) };
+        let place = Checkpoints::path_beside(&first.destination.path);
+        let place = Destination::check(&place).map_err(Failure::input)?;
+        Ok(Some(Checkpoints::new(place, every, identity)))
+    }
+
+    /// Finds what there is of a render that writes `targets`. `has_layers` says whether it has films beside that of the image.
+    pub(super) fn find(
+        &self,
+        targets: &[Target],
+        (identity, share): (&Identity, &Share),
+        (has_layers, is_forced): (bool, bool),
+        notes: &mut Notes,
+    ) -> Result<Found, Failure> {
+        let Some(first) = targets.first() else { return Ok(Found::Nothing) };
+        let path = Checkpoints::path_beside(&first.destination.path);
+        if !self.resume {
+            return match Checkpoints::spp_at(&path, identity) {
+                Some(spp) if !is_forced => Err(Failure::input(format_args!(
+                    "{} has {spp:.0} samples of each pixel of this render: --resume goes on with them, and --force begins \
+                     anew",
+                    quoted_path(&path)
+                ))),
+                _ => Ok(Found::Nothing),
+            };
+        }
+        match Resumed::read(&path, identity) {
+            Ok(resumed) => {
+                let spp = resumed.mean_spp();
+                notes.say(&[format!("going on with {}: {spp:.1} samples of each pixel", quoted_path(&path))]);
+                return Ok(Found::Part(Box::new(resumed)));
+            }
+            Err(ResumeError::Io(e)) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => {
+                let advice = "without --resume, the render begins anew";
+                return Err(Failure::input(format_args!("{}: {e}; {advice}", quoted_path(&path))));
+            }
+        }
+        let is_image = |target: &&Target| target.format == Format::Exr && target.destination.path.exists();
+        if let Some(Target { destination, .. }) = targets.iter().find(is_image) {
+            return extended(&destination.path, targets, (identity, share), has_layers, notes);
+        }
+        notes.say(&["there is nothing to resume: beginning anew".to_owned()]);
+        Ok(Found::Nothing)
+    }
+}
+
+/// A finished image, to which samples are added.
+fn extended(
+    path: &Path,
+    targets: &[Target],
+    (identity, share): (&Identity, &Share),
+    has_layers: bool,
+    notes: &mut Notes,
+) -> Result<Found, Failure> {
+    let wrong =
+        |reason: &dyn std::fmt::Display| Failure::input(format_args!("{}: {reason}", quoted_path(path)));
+    let layers = read_layers(path).map_err(|e| wrong(&e))?;
+    let differing: Vec<_> = identity
+        .iter()
+        .filter_map(|(name, wanted)| {
+            let found = layers.attributes.get(attribute_of(name)?)?;
+            (found != wanted).then(|| format!("its {name} is {found}, not {wanted}"))
+        })
+        .collect();
+    let size = format!("{}x{}", layers.width, layers.height);
+    if identity.get("size").is_some_and(|wanted| *wanted != size) {
+        return Err(wrong(&format_args!("it has {size} pixels, not {}", identity["size"])));
+    }
+    if !differing.is_empty() {
+        return Err(wrong(&format_args!("it is of another render: {}", differing.join("; "))));
+    }
+    let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
+    let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
+    let ranges: Vec<_> =
+        shard.ranges.0.iter().flat_map(|(seed, r)| r.iter().map(move |r| (*seed, r))).collect();
+    let [(seed, samples)] = &ranges[..] else {
+        return Err(wrong(&"it is merged of several ranges of samples"));
+    };
+    if !shard.partial.0.is_empty() {
+        return Err(wrong(&"its render was interrupted, and the checkpoint of that is gone"));
+    }
+    let is_of_it = identity.get("seed").is_none_or(|wanted| *wanted == seed.to_string());
+    if !is_of_it || samples.start != share.samples.start {
+        return Err(wrong(&format_args!(
+            "it has samples {}..{} of seed {seed}, and not the first ones of these",
+            samples.start, samples.end
+        )));
+    }
+    if samples.end >= share.samples.end && targets.iter().all(|target| target.destination.path.exists()) {
+        notes.say(&[format!("{} has all of its samples already", quoted_path(path))]);
+        return Ok(Found::All);
+    }
+    if has_layers {
+        return Err(wrong(&"layers but stderr, samples and sums cannot be extended; leave --aov out"));
+    }
+    let film = match layers.film() {
+        Some(film) => film,
+        None => {
+            film_of_moments(&layers).ok_or_else(|| wrong(&"it has no layers \"stderr\" and \"samples\""))?
+        }
+    };
+    let seconds = layers.attributes.get("renderTime").and_then(|time| time.parse().ok()).unwrap_or(0.0);
+    notes.say(&[format!(
+        "extending {}: {} samples of each pixel are there",
+        quoted_path(path),
+        samples.len()
+    )]);
+    Ok(Found::Part(Box::new(Resumed::of_film(film, samples.clone(), seconds))))
+}
+
+/// The attribute of EXR files for a value that tells renders apart.
+fn attribute_of(name: &str) -> Option<&'static str> {
+    match name {
+        "scene" => Some("sceneHash"),
+        "sampler" => Some("sampler"),
+        "direct" => Some("direct"),
+        "masking" => Some("masking"),
+        "longest path" => Some("maxDepth"),
+        "Russian roulette" => Some("rrDepth"),
+        _ => None,
+    }
+}
+
+/// A film with the means, standard errors and sample counts of an image: to the precision of its file.
+fn film_of_moments(layers: &torrance_image::film::Layers) -> Option<Film> {
+    use torrance_image::film::layers::{SAMPLES, STDERR};
+    let (means, stderr) = (layers.rgb("")?, layers.rgb(STDERR)?);
+    let counts = &layers.channel(SAMPLES)?.samples;
+    let mut film = Film::new(layers.width, layers.height);
+    for (i, pixel) in film.pixels.iter_mut().enumerate() {
+        *pixel = Pixel::of_moments(counts.get_f64(i) as u64, means[i], stderr[i]);
+    }
+    Some(film)
+}

@@ -1,0 +1,292 @@
+//! `--samples` and `--shard`: a part of a render, for another machine or another day to take the rest.
+
+use std::ops::Range;
+
+use torrance_image::film::Format;
+use torrance_image::film::write::Target;
+use torrance_scene::limits::MAX_SPP;
+
+use super::Failure;
+
+/// Which samples to take.
+#[derive(Debug, clap::Args)]
+pub(super) struct ShardArgs {
+    /// Take samples A to B−1 of each pixel, and no others; `merge` puts parts together, and misses what --spp asks for
+    #[arg(long, value_name = "A..B", value_parser = samples, conflicts_with_all = ["time", "noise", "shard"])]
+    samples: Option<Samples>,
+
+    /// Take part I of N of the samples, I from 1; env/N takes I from the environment of a job array (Slurm, Kubernetes, Open MPI,
+    /// AWS Batch), and env takes N from there too
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with_all = ["time", "noise"])]
+    shard: Option<ShardChoice>,
+}
+
+/// A range of samples. A type of its own, because clap knows what to do with no range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Samples(Range<u32>);
+
+/// Part `index` of `count`, counted from 0; what is absent is taken from the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ShardChoice {
+    index: Option<u32>,
+    count: Option<u32>,
+}
+
+/// The samples of a render.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Share {
+    /// Those to take.
+    pub(super) samples: Range<u32>,
+    /// How many the whole render has, if this is a part of it.
+    pub(super) whole: Option<u32>,
+}
+
+fn samples(text: &str) -> Result<Samples, String> {
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let range = text.split_once("..").and_then(|(a, b)| Some(number(a)?..number(b)?));
+    let range = range.filter(|range| !range.is_empty() && range.end <= MAX_SPP);
+    range.map(Samples).ok_or_else(|| format!("expected A..B with A < B, at most {MAX_SPP}, as in 64..128"))
+}
+
+fn shard(text: &str) -> Result<ShardChoice, String> {
+    let wrong = || "expected I/N with I from 1 to N, as in 2/7, env/N or env".to_owned();
+    let number =
+        |text: &str| text.parse::<u32>().ok().filter(|n| (1..=MAX_SPP).contains(n)).ok_or_else(wrong);
+    let (index, count) = match text.split_once('/') {
+        Some((index, count)) => (index, Some(number(count)?)),
+        None => (text, None),
+    };
+    if index == "env" {
+        return Ok(ShardChoice { index: None, count });
+    }
+    let (index, count) = (number(index)?, count.ok_or_else(wrong)?);
+    if index > count {
+        return Err(wrong());
+    }
+    Ok(ShardChoice { index: Some(index - 1), count: Some(count) })
+}
+
+/// A system that numbers the jobs of an array, by the variables that it sets.
+struct System {
+    /// The number of the job.
+    index: &'static str,
+    /// That of the first one, if it is not 0.
+    first: Option<&'static str>,
+    /// How many there are.
+    size: Option<&'static str>,
+    /// The number of the last one.
+    last: Option<&'static str>,
+}
+
+const SYSTEMS: [System; 4] = [
+    System {
+        index: "SLURM_ARRAY_TASK_ID",
+        first: Some("SLURM_ARRAY_TASK_MIN"),
+        size: None,
+        last: Some("SLURM_ARRAY_TASK_MAX"),
+    },
+    System { index: "JOB_COMPLETION_INDEX", first: None, size: None, last: None },
+    System { index: "OMPI_COMM_WORLD_RANK", first: None, size: Some("OMPI_COMM_WORLD_SIZE"), last: None },
+    System {
+        index: "AWS_BATCH_JOB_ARRAY_INDEX",
+        first: None,
+        size: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
+        last: None,
+    },
+];
+
+/// Index and count of this job, as the environment tells them; `count` is what the user says.
+fn from_environment(count: Option<u32>, said: &dyn Fn(&str) -> Option<String>) -> Result<(u32, u32), String> {
+    let number = |name: &str| said(name)?.trim().parse::<u32>().ok();
+    let Some((system, index)) = SYSTEMS.iter().find_map(|system| Some((system, number(system.index)?)))
+    else {
+        let names = SYSTEMS.map(|system| system.index).join(", ");
+        return Err(format!("the environment tells no index: none of {names} is set"));
+    };
+    let System { index: name, first, size, last } = system;
+    if let Some(count) = count {
+        return match index < count {
+            true => Ok((index, count)),
+            false => Err(format!("{name} is {index}, and {count} parts are numbered 0 to {}", count - 1)),
+        };
+    }
+    let number = |name: &Option<&str>| name.and_then(number);
+    let first = number(first).unwrap_or(0);
+    let count = number(size).or(number(last).map(|last| last.saturating_sub(first) + 1));
+    let count = count.ok_or_else(|| format!("{name} tells no number of parts: say it, as in env/8"))?;
+    if said("SLURM_ARRAY_TASK_COUNT").is_some_and(|n| n.trim() != count.to_string()) {
+        return Err("the array leaves numbers out: say how many parts there are, as in env/8".to_owned());
+    }
+    match index.checked_sub(first).filter(|index| *index < count) {
+        Some(index) => Ok((index, count)),
+        None => Err(format!("{name} is {index}, which is not among {count} parts from {first} on")),
+    }
+}
+
+impl ShardArgs {
+    /// Whether a part is asked for.
+    pub(super) fn is_part(&self) -> bool {
+        self.samples.is_some() || self.shard.is_some()
+    }
+
+    /// Checks that a part goes to a file from which it can be merged.
+    pub(super) fn check(&self, targets: &[Target]) -> Result<(), Failure> {
+        if self.is_part() && !targets.iter().any(|target| target.format == Format::Exr) {
+            return Err(Failure::input("parts of a render are merged from EXR files: add -o part.exr"));
+        }
+        Ok(())
+    }
+
+    /// The samples to take of a render of `spp`, which the user asked for, or else the scene.
+    pub(super) fn share(&self, spp: u32, is_asked_for: bool) -> Result<Share, Failure> {
+        if let Some(Samples(samples)) = &self.samples {
+            let whole = if is_asked_for { spp } else { samples.end };
+            if samples.end > whole {
+                return Err(Failure::input(format_args!(
+                    "--samples {}..{}: the whole render has {spp} samples per pixel, as --spp says",
+                    samples.start, samples.end
+                )));
+            }
+            return Ok(Share { samples: samples.clone(), whole: Some(whole) });
+        }
+        let Some(ShardChoice { index, count }) = self.shard else {
+            return Ok(Share { samples: 0..spp, whole: None });
+        };
+        let wrong = |reason| Failure::input(format_args!("--shard: {reason}"));
+        let (index, count) = match (index, count) {
+            (Some(index), Some(count)) => (index, count),
+            _ => from_environment(count, &|name| std::env::var(name).ok()).map_err(wrong)?,
+        };
+        if count > spp {
+            return Err(wrong(format!("{spp} samples per pixel make {spp} parts at most, not {count}")));
+        }
+        let border = |i: u32| (u64::from(spp) * u64::from(i) / u64::from(count)) as u32;
+        Ok(Share { samples: border(index)..border(index + 1), whole: Some(spp) })
+    }
+
+    /// The arguments of this program, without those that say which part to take, where, and where it goes: those of every part.
+    pub(super) fn arguments(&self) -> Option<String> {
+        self.is_part().then(|| common_arguments(std::env::args().skip(2)))
+    }
+}
+
+/// Options that may differ between parts, and whether a value follows.
+const OF_ONE_PART: [(&str, bool); 12] = [
+    ("--output", true),
+    ("-o", true),
+    ("--samples", true),
+    ("--shard", true),
+    ("--device", true),
+    ("--threads", true),
+    ("--checkpoint", true),
+    ("--resume", false),
+    ("--force", false),
+    ("--quiet", false),
+    ("-q", false),
+    ("--json", false),
+];
+
+fn common_arguments(arguments: impl Iterator<Item = String>) -> String {
+    let mut common = Vec::new();
+    let mut arguments = arguments.peekable();
+    while let Some(argument) = arguments.next() {
+        let is_it = |name: &str| {
+            let value = argument.strip_prefix(name);
+            value.is_some_and(|rest| rest.is_empty() || rest.starts_with('=') || name == "-o")
+        };
+        match OF_ONE_PART.into_iter().find(|(name, _)| is_it(name)) {
+            Some((name, true)) if argument == name => drop(arguments.next()),
+            Some(_) => {}
+            None => common.push(quoted(&argument)),
+        }
+    }
+    common.join(" ")
+}
+
+/// An argument as shells read it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,%+@".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(samples: &str, shard: &str) -> ShardArgs {
+        let samples = (!samples.is_empty()).then(|| super::samples(samples).unwrap());
+        ShardArgs { samples, shard: (!shard.is_empty()).then(|| super::shard(shard).unwrap()) }
+    }
+
+    #[test]
+    fn parts_are_all_of_it() {
+        for (spp, count) in [(64, 1), (64, 7), (64, 64), (1000, 3), (MAX_SPP, 17)] {
+            let shares = (1..=count).map(|i| part("", &format!("{i}/{count}")).share(spp, true).unwrap());
+            let end = shares.fold(0, |from, share| {
+                assert_eq!((share.samples.start, share.whole), (from, Some(spp)));
+                assert!(share.samples.len().abs_diff((spp / count) as usize) <= 1, "{share:?}");
+                share.samples.end
+            });
+            assert_eq!(end, spp);
+        }
+        assert_eq!(part("", "").share(64, false).unwrap(), Share { samples: 0..64, whole: None });
+        assert_eq!(part("5..9", "").share(64, false).unwrap(), Share { samples: 5..9, whole: Some(9) });
+        assert_eq!(part("5..9", "").share(64, true).unwrap(), Share { samples: 5..9, whole: Some(64) });
+        assert!(part("5..9", "").share(8, true).is_err());
+        assert!(part("", "1/65").share(64, false).is_err());
+        for bad in ["", "0/3", "4/3", "1", "1/0", "a/3", "env/0", "1/", "/3"] {
+            assert!(shard(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "5", "5..5", "6..5", "..5", "5..", "0..99999999999"] {
+            assert!(samples(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn environments_tell_which_part() {
+        let found = |count: Option<u32>, variables: &[(&str, &str)]| {
+            let said = |name: &str| {
+                let (_, value) = variables.iter().find(|(known, _)| *known == name)?;
+                Some((*value).to_owned())
+            };
+            from_environment(count, &said)
+        };
+        let slurm = |id, min, max, count| {
+            [
+                ("SLURM_ARRAY_TASK_ID", id),
+                ("SLURM_ARRAY_TASK_MIN", min),
+                ("SLURM_ARRAY_TASK_MAX", max),
+                ("SLURM_ARRAY_TASK_COUNT", count),
+            ]
+        };
+        assert_eq!(found(None, &slurm("0", "0", "6", "7")), Ok((0, 7)));
+        assert_eq!(found(None, &slurm("7", "1", "7", "7")), Ok((6, 7)));
+        assert_eq!(found(Some(8), &slurm("5", "3", "5", "2")), Ok((5, 8)));
+        assert_eq!(found(Some(8), &[("JOB_COMPLETION_INDEX", "7")]), Ok((7, 8)));
+        assert_eq!(found(None, &[("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "4")]), Ok((2, 4)));
+        let aws = [("AWS_BATCH_JOB_ARRAY_INDEX", "1"), ("AWS_BATCH_JOB_ARRAY_SIZE", "2")];
+        assert_eq!(found(None, &aws), Ok((1, 2)));
+        for (count, variables, message) in [
+            (None, &[][..], "none of SLURM_ARRAY_TASK_ID, "),
+            (None, &slurm("5", "3", "5", "2"), "leaves numbers out"),
+            (None, &[("JOB_COMPLETION_INDEX", "7")], "as in env/8"),
+            (Some(7), &[("JOB_COMPLETION_INDEX", "7")], "numbered 0 to 6"),
+        ] {
+            let error = found(count, variables).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_parts_have_in_common() {
+        let common = |text: &str| common_arguments(text.split(' ').map(str::to_owned));
+        let given =
+            "scene.toml -o a.exr --shard 1/7 --spp 64 -q --device=cuda:1 -ob.png --resume --set a.b=2";
+        assert_eq!(common(given), "scene.toml --spp 64 --set a.b=2");
+        let odd = common_arguments(["my scene's.toml", "--output", "x.exr"].map(str::to_owned).into_iter());
+        assert_eq!(odd, r"'my scene'\''s.toml'");
+    }
+}

@@ -1,0 +1,161 @@
+//! What the file of an image says of its samples, so that parts of one render can be put together.
+
+use std::collections::BTreeMap;
+use std::iter::once;
+use std::ops::Range;
+
+use super::interrupted::SPP;
+use super::ranges::{FINGERPRINT, SAMPLE_RANGES, SampleRanges, SeedRanges, fingerprint, parts};
+
+/// The attribute for samples that some pixels have and others have not, within those of [`SAMPLE_RANGES`].
+pub const PARTIAL_SAMPLES: &str = "partialSamples";
+
+/// The attribute for the number of samples per pixel of the whole render of which an image is a part.
+pub const WHOLE_SPP: &str = "wholeSpp";
+
+/// The attribute for the arguments that rendered a part, without those that say which part, and where it goes.
+pub const ARGUMENTS: &str = "arguments";
+
+/// The samples of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shard {
+    /// The samples of each seed.
+    pub ranges: SeedRanges,
+    /// Those of them that some pixels lack.
+    pub partial: SeedRanges,
+    /// Samples per pixel of the whole render, if this is a part of one.
+    pub whole: Option<u32>,
+    /// [`fingerprint`] of the samples, added up as they were taken.
+    pub fingerprint: Option<u64>,
+    /// Arguments that rendered it, but for those that say which part it is.
+    pub arguments: Option<String>,
+}
+
+impl Shard {
+    /// What the attributes of a file say; nothing if they do not say which samples there are.
+    ///
+    /// # Errors
+    /// One of them cannot be read: a sentence.
+    pub fn read(attributes: &BTreeMap<String, String>) -> Result<Option<Self>, String> {
+        let said = |key: &str| attributes.get(key);
+        let ranges = |key: &str| -> Result<Option<SeedRanges>, String> {
+            said(key).map(|text| text.parse().map_err(|e| format!("attribute {key:?}: {e}"))).transpose()
+        };
+        let number = |key: &str| said(key)?.parse::<u32>().ok();
+        let ranges_of_file = match ranges(SAMPLE_RANGES)? {
+            Some(ranges) => ranges,
+            // Files that do not say have the first samples of one seed.
+            None => match (number("seed"), number(SPP)) {
+                (Some(seed), Some(spp)) => SeedRanges::of(seed, once(0..spp)),
+                _ => return Ok(None),
+            },
+        };
+        let hex = |text: &String| u64::from_str_radix(text, 16).ok();
+        Ok(Some(Self {
+            ranges: ranges_of_file,
+            partial: ranges(PARTIAL_SAMPLES)?.unwrap_or_default(),
+            whole: number(WHOLE_SPP),
+            fingerprint: said(FINGERPRINT).and_then(hex),
+            arguments: said(ARGUMENTS).cloned(),
+        }))
+    }
+
+    /// The attributes that say it.
+    pub fn attributes(&self) -> Vec<(String, String)> {
+        let partial = (!self.partial.0.is_empty()).then(|| self.partial.to_string());
+        let all = [
+            (SAMPLE_RANGES, Some(self.ranges.to_string())),
+            (PARTIAL_SAMPLES, partial),
+            (WHOLE_SPP, self.whole.map(|spp| spp.to_string())),
+            (FINGERPRINT, self.fingerprint.map(|sum| format!("{sum:016x}"))),
+            (ARGUMENTS, self.arguments.clone()),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+    }
+
+    /// Whether the samples are those that the image says, as far as it can be known.
+    pub fn is_what_it_says(&self, width: u32, height: u32) -> bool {
+        // What some pixels lack cannot be added up.
+        let (Some(found), true) = (self.fingerprint, self.partial.0.is_empty()) else { return true };
+        let all = self.ranges.0.values().flat_map(SampleRanges::iter);
+        let sum = all.map(|samples| fingerprint(&samples, &(0..parts(width, height))));
+        found == sum.fold(0, u64::wrapping_add)
+    }
+
+    /// Adds the samples of another part. What only one of them says is not known of both.
+    pub fn merge(&mut self, other: &Self) {
+        self.ranges.merge(&other.ranges);
+        self.partial.merge(&other.partial);
+        self.whole = self.whole.max(other.whole);
+        self.fingerprint = self.fingerprint.zip(other.fingerprint).map(|(a, b)| a.wrapping_add(b));
+        if self.arguments != other.arguments {
+            self.arguments = None;
+        }
+    }
+
+    /// The samples of the whole render that are missing, of each seed.
+    pub fn gaps(&self) -> Vec<(u32, Range<u32>)> {
+        let Some(whole) = self.whole else { return Vec::new() };
+        let gaps = self.ranges.0.iter().map(|(seed, ranges)| (*seed, ranges.gaps(0..whole)));
+        gaps.flat_map(|(seed, gaps)| gaps.iter().map(move |gap| (seed, gap)).collect::<Vec<_>>()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shard(samples: Range<u32>) -> Shard {
+        let fingerprint = Some(fingerprint(&samples, &(0..parts(20, 10))));
+        let arguments = Some("scene.toml --spp 100".to_owned());
+        Shard {
+            ranges: SeedRanges::of(3, once(samples)),
+            whole: Some(100),
+            fingerprint,
+            arguments,
+            ..Shard::default()
+        }
+    }
+
+    #[test]
+    fn attributes_say_all_of_it() {
+        let partial = Shard { partial: SeedRanges::of(3, once(4..8)), ..shard(0..8) };
+        for shard in [shard(7..9), partial] {
+            let attributes = shard.attributes().into_iter().collect();
+            assert_eq!(Shard::read(&attributes), Ok(Some(shard)));
+        }
+        let said = |pairs: &[(&str, &str)]| {
+            Shard::read(&pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+        };
+        assert_eq!(
+            said(&[("seed", "5"), ("spp", "16")]).unwrap().unwrap().ranges.to_string(),
+            "seed 5: 0..16"
+        );
+        assert_eq!(said(&[("seed", "5, 6"), ("spp", "16")]), Ok(None));
+        assert!(
+            said(&[("sampleRanges", "0..4")]).unwrap_err().contains("\"sampleRanges\": ranges of samples")
+        );
+    }
+
+    #[test]
+    fn parts_add_up() {
+        let mut all = shard(0..10);
+        all.merge(&shard(10..30));
+        assert!(all.is_what_it_says(20, 10) && !all.is_what_it_says(20, 12));
+        assert_eq!(all.gaps(), [(3, 30..100)]);
+        all.merge(&shard(50..100));
+        assert_eq!(
+            (all.gaps(), all.ranges.to_string()),
+            (vec![(3, 30..50)], "seed 3: 0..30, 50..100".into())
+        );
+        assert_eq!(all.arguments, shard(0..1).arguments);
+        // Controls: a sample twice, and one too few.
+        for wrong in [29..50, 31..50] {
+            let mut all = all.clone();
+            all.merge(&Shard { ranges: SeedRanges::of(3, once(30..50)), ..shard(wrong) });
+            assert!(!all.is_what_it_says(20, 10));
+        }
+        all.merge(&Shard { arguments: None, fingerprint: None, ..shard(30..50) });
+        assert_eq!((all.gaps(), all.arguments.clone(), all.fingerprint), (vec![], None, None));
+    }
+}

@@ -1,0 +1,263 @@
+//! Machines that share a render, so that all of them are busy to its end and none is needed for it.
+
+use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::thread;
+use std::time::Duration;
+
+use torrance_gpu::backend::Error;
+use torrance_gpu::backend::cuda::devices;
+use torrance_gpu::backend::cuda::driver;
+use torrance_system::available_memory;
+
+use crate::assemble::SceneData;
+use crate::machine::on;
+use crate::render::{
+    self, Contestant, Control, Integrator, IntegratorChoice, Part, Progress, Rendered, Request, StageTimes,
+    Work,
+};
+use crate::{Device, DeviceChoice, DeviceError, Machine, MachineError};
+
+/// The user's choice of devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetChoice {
+    /// One device.
+    One(DeviceChoice),
+    /// GPUs of these indices, or all of them, and with them perhaps the CPU.
+    Gpus {
+        /// Indices; all if `None`.
+        which: Option<BTreeSet<u32>>,
+        /// Whether the CPU renders too.
+        cpu: bool,
+    },
+}
+
+impl Default for FleetChoice {
+    fn default() -> Self {
+        Self::One(DeviceChoice::Auto)
+    }
+}
+
+impl FleetChoice {
+    /// Finds the devices, which takes no time: to be done before all that does.
+    ///
+    /// # Errors
+    /// One of them is not there.
+    pub fn find(&self) -> Result<Vec<Device>, DeviceError> {
+        let (which, cpu) = match self {
+            Self::One(choice) => return choice.find().map(|device| vec![device]),
+            Self::Gpus { which, cpu } => (which, *cpu),
+        };
+        driver::load()?;
+        let all = || Ok::<_, DeviceError>(devices()?.iter().map(|device| device.index).collect());
+        let which = match which {
+            Some(which) => which.clone(),
+            None => all()?,
+        };
+        let gpus = which.into_iter().map(|index| DeviceChoice::Cuda(index).find());
+        let cpu = cpu.then(|| DeviceChoice::Cpu.find());
+        gpus.chain(cpu).collect()
+    }
+}
+
+/// How each machine traces paths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Integrators {
+    /// GPUs.
+    pub gpu: Integrator,
+    /// The CPU.
+    pub cpu: Integrator,
+}
+
+impl Integrators {
+    /// Those of a machine.
+    fn options<'a>(&self, machine: &Machine, options: render::Options<'a>) -> render::Options<'a> {
+        render::Options { integrator: if machine.is_gpu() { self.gpu } else { self.cpu }, ..options }
+    }
+}
+
+/// Machines that render together.
+pub struct Fleet {
+    machines: Vec<Machine>,
+    integrators: Integrators,
+    /// CPU threads to use, all if `None`.
+    threads: Option<usize>,
+    /// Machines that were left out, and why.
+    left_out: Vec<MachineError>,
+}
+
+impl Fleet {
+    /// Starts devices, all at once; the CPU with so many threads, or with one for each core that no GPU keeps busy. Those that do not
+    /// start are left out, as long as there is another.
+    ///
+    /// # Errors
+    /// None starts: the failure of the first.
+    pub fn start(
+        devices: &mut [Device],
+        threads: Option<usize>,
+        integrators: Integrators,
+    ) -> Result<Self, MachineError> {
+        let gpus = devices.iter().filter(|device| device.is_gpu()).count();
+        let beside = (gpus > 0).then(|| cores().saturating_sub(gpus).max(1));
+        let (mut machines, mut left_out) = (Vec::new(), Vec::new());
+        for one in all_at_once(devices, |device| device.start(threads.or(beside))) {
+            match one {
+                Ok(machine) => machines.push(machine),
+                Err(error) => left_out.push(error),
+            }
+        }
+        if machines.is_empty() && !left_out.is_empty() {
+            return Err(left_out.swap_remove(0));
+        }
+        Ok(Self { machines, integrators, threads, left_out })
+    }
+
+    /// The machines' names, as a person would say them.
+    pub fn name(&self) -> String {
+        self.machines.iter().map(Machine::name).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Whether one of them is a GPU.
+    pub fn has_gpu(&self) -> bool {
+        self.machines.iter().any(Machine::is_gpu)
+    }
+
+    /// How long compiling kernels has taken, on the machine where it took longest.
+    pub fn jit_time(&self) -> Duration {
+        self.machines.iter().map(Machine::jit_time).max().unwrap_or_default()
+    }
+
+    /// Machines that were left out so far, each with the reason.
+    pub fn left_out(&self) -> &[MachineError] {
+        &self.left_out
+    }
+
+    /// Compiles the kernels that [`Fleet::render_last`] takes, which would otherwise take its time then. Machines that fail are left
+    /// out, as long as there is another; the CPU takes the place of the last one.
+    ///
+    /// # Errors
+    /// There is no other: the failure.
+    pub fn prepare(&mut self, scene: &SceneData, options: render::Options<'_>) -> Result<(), MachineError> {
+        let mut machines = std::mem::take(&mut self.machines);
+        let outcomes = all_at_once(&mut machines, |machine| {
+            let options = self.integrators.options(machine, options);
+            machine.prepare(scene, options).map_err(|e| machine.failed(e))
+        });
+        for (machine, outcome) in machines.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(()) => self.machines.push(machine),
+                Err(error) => self.left_out.push(error),
+            }
+        }
+        if self.machines.is_empty() { self.stand_in() } else { Ok(()) }
+    }
+
+    /// Starts the CPU, as all other machines have failed.
+    fn stand_in(&mut self) -> Result<(), MachineError> {
+        let cpu = Machine::cpu(self.threads);
+        let started = cpu.map_err(|error| MachineError { machine: "CPU".to_owned(), error });
+        self.machines.push(started?);
+        Ok(())
+    }
+
+    /// Renders until the budget is spent or `observe`, called after launches, says to stop, a scene that is not rendered again:
+    /// its geometry is dropped as soon as no machine needs it. Samples of a machine that fails are taken by the others, or by the CPU if
+    /// there are none.
+    ///
+    /// # Errors
+    /// All machines fail, and the CPU cannot take their place: the last failure. What a checkpoint has of the render stays.
+    pub fn render_last(
+        &mut self,
+        scene: &mut SceneData,
+        request: Request<'_>,
+        observe: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Rendered, MachineError> {
+        let options = request.options;
+        if let [machine] = &mut self.machines[..] {
+            // Geometry is kept for a CPU to take over, where there is the memory.
+            let is_scarce = available_memory().is_some_and(|free| free < scene.stats.bytes as u128);
+            if !machine.is_gpu() || is_scarce {
+                let request = Request { options: self.integrators.options(machine, options), ..request };
+                let rendered = on!(machine, backend => render::render_last(backend, scene, request, observe));
+                return rendered.map_err(|error| machine.failed(error));
+            }
+        }
+        let budget = request.budget;
+        let work = request.work(scene, self.machines.len());
+        let mut numbers: Vec<usize> = (0..self.machines.len()).collect();
+        let (mut choice, mut stage_times) = (None, None);
+        loop {
+            let parts: Vec<_> = (self.machines.iter().zip(&numbers))
+                .map(|(machine, me)| Part::new(scene, self.integrators.options(machine, options), &work, *me))
+                .collect();
+            let outcomes = take_parts(&mut self.machines, &parts, &work, budget.spp, observe);
+            let mut alive = Vec::new();
+            for (machine, outcome) in std::mem::take(&mut self.machines).into_iter().zip(outcomes) {
+                match outcome {
+                    Ok((chosen, times)) => {
+                        choice = choice.or(Some(chosen));
+                        stage_times = stage_times.or(times);
+                        alive.push(machine);
+                    }
+                    Err(error) => self.left_out.push(machine.failed(error)),
+                }
+            }
+            self.machines = alive;
+            if !work.is_unfinished() {
+                break;
+            }
+            if self.machines.is_empty()
+                && let Err(error) = self.stand_in()
+            {
+                work.keep();
+                return Err(self.left_out.pop().unwrap_or(error));
+            }
+            numbers = self.machines.iter().map(|_| work.hire()).collect();
+        }
+        let choice = choice.unwrap_or(IntegratorChoice { integrator: Contestant::Megakernel, rates: None });
+        Ok(Rendered { stage_times, ..render::finish(work, choice) })
+    }
+}
+
+type Outcome = Result<(IntegratorChoice, Option<StageTimes>), Error>;
+
+/// Has machines take their parts, each in a thread of its own if there are several, while this one tells the observer.
+fn take_parts(
+    machines: &mut [Machine],
+    parts: &[Part<'_>],
+    work: &Work<'_>,
+    spp: u32,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Vec<Outcome> {
+    if let ([machine], [part]) = (&mut *machines, parts) {
+        return vec![on!(machine, backend => render::take_part(backend, part, spp, Some(observe)))];
+    }
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (machine, part) in machines.iter_mut().zip(parts) {
+            let take = move || on!(machine, backend => render::take_part(backend, part, spp, None));
+            threads.push(scope.spawn(take));
+        }
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            work.wait();
+            work.tell(observe);
+        }
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+/// Has machines, or devices, do something all at once.
+fn all_at_once<T: Send, R: Send>(all: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for one in all {
+            threads.push(scope.spawn(|| work(one)));
+        }
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+/// Number of cores that this process may use.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}

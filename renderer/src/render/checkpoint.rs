@@ -1,0 +1,416 @@
+//! Checkpoints: the films of a render that is not done, in a file, so that it can go on after whatever ended it.
+//!
+//! A file begins with [`MAGIC`], the length of its header and the header's digest, 8 bytes each; then come the header, in JSON, and the
+//! pixels of the films that it lists, as they are in memory. It is written to a temporary file that then takes its place.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use serde::{Deserialize, Serialize};
+use torrance_image::film::ranges::{fingerprint, parts};
+use torrance_image::film::write::Destination;
+use torrance_image::film::{Film, Pixel};
+
+use super::blocks::Blocks;
+use super::films::{HostFilms, RawFilms, add_layers};
+use super::work::Published;
+use crate::assemble::digest;
+
+/// The first bytes of a file, with the version of what follows.
+const MAGIC: &[u8; 8] = b"torrCP1\n";
+/// Most bytes of a header.
+const MOST_HEADER: u64 = 64 << 20;
+
+/// What tells renders apart of which samples can be mixed: names and values, as users may read them.
+pub type Identity = BTreeMap<String, String>;
+
+/// What a checkpoint is of.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// Width and height, pixels.
+    pub(super) size: [u32; 2],
+    /// The samples on the films.
+    pub(super) done: Blocks,
+    /// Their [`fingerprint`], added up launch by launch.
+    pub(super) fingerprint: u64,
+    /// Samples per pixel at the next look at the noise, if that ends the render.
+    pub(super) next_look: Option<u32>,
+    /// Seconds of rendering.
+    pub(super) seconds: f64,
+}
+
+impl Header {
+    fn mean_spp(&self) -> f64 {
+        let [width, height] = self.size;
+        self.done.paths() as f64 / f64::from(parts(width, height).max(1))
+    }
+}
+
+/// The films of a render so far.
+#[derive(Debug, Clone)]
+pub(super) struct Checkpoint {
+    pub(super) header: Header,
+    pub(super) base: Arc<HostFilms>,
+    pub(super) parts: Vec<Arc<Published>>,
+}
+
+impl Checkpoint {
+    /// One film of each kind.
+    pub(super) fn into_films(self, [width, height]: [u32; 2]) -> HostFilms {
+        let Self { base, parts, .. } = self;
+        let mut films = Arc::unwrap_or_clone(base);
+        for part in parts {
+            match Arc::try_unwrap(part) {
+                Ok(Published { folded, films: raw, .. }) => {
+                    films.add_image(folded);
+                    films.add(&raw, width, height);
+                }
+                Err(shared) => {
+                    films.add_image(shared.folded.clone());
+                    films.add(&shared.films, width, height);
+                }
+            }
+        }
+        films
+    }
+
+    /// The image so far.
+    pub(super) fn image(&self) -> Film {
+        let [width, height] = self.header.size;
+        let mut image = self.base.image.clone().unwrap_or_else(|| Film::new(width, height));
+        for part in &self.parts {
+            part.folded.iter().for_each(|film| image.merge(film));
+            add_layers(&mut image, &part.films.image);
+        }
+        image
+    }
+
+    /// Films of the host, and those of one machine that can go on with them to the last bit.
+    fn into_parts(self) -> (HostFilms, Option<Arc<Published>>) {
+        let size = self.header.size;
+        match &self.parts[..] {
+            [part] if part.layers == 1 && self.base.image.is_none() => {
+                let image = part.folded.as_deref().cloned();
+                (HostFilms { image, ..HostFilms::clone(&self.base) }, Some(Arc::clone(part)))
+            }
+            _ => (self.into_films(size), None),
+        }
+    }
+}
+
+/// A list of films in a file: a name, and the digest of the pixels.
+type Films = Vec<(String, u64)>;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    identity: Identity,
+    #[serde(flatten)]
+    header: Header,
+    films: Films,
+}
+
+/// Names of films in files. Those of a machine begin with `open.`.
+const IMAGE: &str = "image";
+const EMISSION: &str = "emission";
+const DIRECT: &str = "direct";
+const FIRST_HITS: &str = "firstHits";
+const OPEN: &str = "open.";
+
+/// The films of a checkpoint as bytes, with their names.
+fn sections<'a>(host: &'a HostFilms, open: Option<&'a RawFilms>) -> Vec<(String, &'a [u8])> {
+    let mut all: Vec<(String, &[u8])> = Vec::new();
+    let mut add = |prefix: &str, name: &str, bytes: &'a [u8]| all.push((format!("{prefix}{name}"), bytes));
+    if let Some(film) = &host.image {
+        add("", IMAGE, cast_slice(&film.pixels));
+    }
+    for (name, film) in [EMISSION, DIRECT].into_iter().zip(host.shorter.iter().flatten()) {
+        add("", name, cast_slice(&film.pixels));
+    }
+    if let Some(hits) = &host.first_hits {
+        add("", FIRST_HITS, cast_slice(hits));
+    }
+    if let Some(RawFilms { image, shorter, first_hits }) = open {
+        add(OPEN, IMAGE, cast_slice(image));
+        for (name, film) in [EMISSION, DIRECT].into_iter().zip(shorter.iter().flatten()) {
+            add(OPEN, name, cast_slice(film));
+        }
+        if let Some(hits) = first_hits {
+            add(OPEN, FIRST_HITS, cast_slice(hits));
+        }
+    }
+    all
+}
+
+/// Writes a checkpoint.
+fn write(place: &Destination, identity: &Identity, checkpoint: Checkpoint) -> io::Result<()> {
+    let header = checkpoint.header.clone();
+    let (host, open) = checkpoint.into_parts();
+    let sections = sections(&host, open.as_deref().map(|part| &part.films));
+    let films = sections.iter().map(|(name, bytes)| (name.clone(), digest(bytes))).collect();
+    let stored = serde_json::to_vec(&Stored { identity: identity.clone(), header, films })?;
+    let write = |file: &mut File| {
+        file.write_all(MAGIC)?;
+        file.write_all(&(stored.len() as u64).to_le_bytes())?;
+        file.write_all(&digest(&stored).to_le_bytes())?;
+        file.write_all(&stored)?;
+        sections.iter().try_for_each(|(_, bytes)| file.write_all(bytes))
+    };
+    place.replace_with(write)
+}
+
+/// Why a checkpoint cannot be gone on with.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is no checkpoint, or not whole.
+    #[error("it is no whole checkpoint: {0}")]
+    Damaged(String),
+    /// It is of another render: the values that differ.
+    #[error("it is of another render: {}", .0.join("; "))]
+    Other(Vec<String>),
+}
+
+fn damaged(reason: impl ToString) -> ResumeError {
+    ResumeError::Damaged(reason.to_string())
+}
+
+/// A render that was not done, to go on with.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    pub(super) header: Header,
+    pub(super) host: HostFilms,
+    /// Films of one machine, which may go on with them.
+    pub(super) open: Option<RawFilms>,
+}
+
+impl Resumed {
+    /// Reads the checkpoint of a render.
+    ///
+    /// # Errors
+    /// There is none, it is not whole, or it is that of another render.
+    pub fn read(path: &Path, identity: &Identity) -> Result<Self, ResumeError> {
+        let mut file = File::open(path)?;
+        let Stored { identity: found, header, films } = read_header(&mut file)?;
+        let differing = differences(&found, identity);
+        if !differing.is_empty() {
+            return Err(ResumeError::Other(differing));
+        }
+        let mut resumed = Self { header, host: HostFilms::default(), open: None };
+        resumed.read_films(&mut file, &films)?;
+        Ok(resumed)
+    }
+
+    /// An image that was complete, to be extended: its film, of samples from the first on, so many of each pixel.
+    pub fn of_film(film: Film, samples: std::ops::Range<u32>, seconds: f64) -> Self {
+        let size = [film.width, film.height];
+        let block = super::blocks::Block { samples, invocations: 0..parts(size[0], size[1]) };
+        let fingerprint = fingerprint(&block.samples, &block.invocations);
+        let mut done = Blocks::default();
+        done.insert(block);
+        let header = Header { size, done, fingerprint, next_look: None, seconds };
+        Self { header, host: HostFilms { image: Some(film), ..HostFilms::default() }, open: None }
+    }
+
+    /// Samples of each pixel on average.
+    pub fn mean_spp(&self) -> f64 {
+        self.header.mean_spp()
+    }
+
+    /// The films; those of one machine apart, as if it had published them, if one `can_go_on` with them and they are there.
+    pub(super) fn divided(self, can_go_on: bool) -> (Option<Published>, HostFilms) {
+        let Self { header: Header { size: [width, height], done, fingerprint, .. }, mut host, open } = self;
+        let Some(films) = open else { return (None, host) };
+        if !can_go_on {
+            host.add(&films, width, height);
+            return (None, host);
+        }
+        let folded = host.image.take().map(Arc::new);
+        (Some(Published { done, fingerprint, folded, films, layers: 1 }), host)
+    }
+
+    fn read_films(&mut self, file: &mut File, films: &Films) -> Result<(), ResumeError> {
+        let [width, height] = self.header.size;
+        let n = width as usize * height as usize;
+        let film = |pixels: Vec<Pixel>| Film { width, height, pixels };
+        let Self { host, open, .. } = self;
+        let (mut shorter, mut open_shorter) = (Vec::new(), Vec::new());
+        for (name, digest) in films {
+            let digest = *digest;
+            match name.strip_prefix(OPEN) {
+                None if name == IMAGE => host.image = Some(film(read_pixels(file, n, digest)?)),
+                None if name == FIRST_HITS => host.first_hits = Some(read_pixels(file, n, digest)?),
+                None if name == EMISSION || name == DIRECT => {
+                    shorter.push(film(read_pixels(file, n, digest)?));
+                }
+                Some(IMAGE) => open.get_or_insert_default().image = read_pixels(file, n, digest)?,
+                Some(FIRST_HITS) => {
+                    open.get_or_insert_default().first_hits = Some(read_pixels(file, n, digest)?);
+                }
+                Some(EMISSION | DIRECT) => open_shorter.push(read_pixels(file, n, digest)?),
+                _ => return Err(damaged(format_args!("it has a film called {name:?}"))),
+            }
+        }
+        host.shorter = shorter.try_into().ok();
+        if let Some(open) = open {
+            open.shorter = open_shorter.try_into().ok();
+        }
+        if file.read(&mut [0])? > 0 {
+            return Err(damaged("something follows"));
+        }
+        Ok(())
+    }
+}
+
+fn read_header(file: &mut File) -> Result<Stored, ResumeError> {
+    let cut = |e: io::Error| match e.kind() {
+        io::ErrorKind::UnexpectedEof => damaged("it ends too soon"),
+        _ => e.into(),
+    };
+    let mut words = [[0; 8]; 3];
+    for word in &mut words {
+        file.read_exact(word).map_err(cut)?;
+    }
+    let [magic, length, expected] = words;
+    let length = u64::from_le_bytes(length);
+    if magic != *MAGIC || length > MOST_HEADER {
+        return Err(damaged("it begins otherwise"));
+    }
+    let mut bytes = vec![0; length as usize];
+    file.read_exact(&mut bytes).map_err(cut)?;
+    if digest(&bytes) != u64::from_le_bytes(expected) {
+        return Err(damaged("its header is not what was written"));
+    }
+    serde_json::from_slice(&bytes).map_err(damaged)
+}
+
+fn read_pixels<P: Pod>(file: &mut File, n: usize, expected: u64) -> Result<Vec<P>, ResumeError> {
+    let mut pixels = Vec::new();
+    let no_room = |_| io::Error::from(io::ErrorKind::OutOfMemory);
+    pixels.try_reserve_exact(n).map_err(no_room)?;
+    pixels.resize(n, P::zeroed());
+    file.read_exact(cast_slice_mut(&mut pixels)).map_err(|e| match e.kind() {
+        io::ErrorKind::UnexpectedEof => damaged("it ends too soon"),
+        _ => e.into(),
+    })?;
+    if digest(&pixels) == expected { Ok(pixels) } else { Err(damaged("a film is not what was written")) }
+}
+
+/// What differs, in words.
+fn differences(found: &Identity, wanted: &Identity) -> Vec<String> {
+    let names: std::collections::BTreeSet<_> = found.keys().chain(wanted.keys()).collect();
+    let value = |of: &Identity, name: &str| of.get(name).cloned().unwrap_or_else(|| "none".to_owned());
+    let differs = |name: &&String| found.get(*name) != wanted.get(*name);
+    let told = |name: &String| format!("its {name} is {}, not {}", value(found, name), value(wanted, name));
+    names.into_iter().filter(differs).map(told).collect()
+}
+
+/// Keeps the checkpoint of a render in a file, written by a thread of its own.
+#[derive(Debug)]
+pub struct Checkpoints {
+    place: Destination,
+    every: Duration,
+    identity: Arc<Identity>,
+    state: Mutex<Writer>,
+}
+
+#[derive(Debug, Default)]
+struct Writer {
+    thread: Option<JoinHandle<io::Result<()>>>,
+    /// The number of the last checkpoint.
+    last: u32,
+    failure: Option<String>,
+}
+
+impl Checkpoints {
+    /// A checkpoint at a place, after each such time.
+    pub fn new(place: Destination, every: Duration, identity: Identity) -> Self {
+        Self { place, every, identity: Arc::new(identity), state: Mutex::default() }
+    }
+
+    /// Where the checkpoint of the render that writes `output` is.
+    pub fn path_beside(output: &Path) -> PathBuf {
+        let mut name = output.file_name().unwrap_or_default().to_owned();
+        name.push(".checkpoint");
+        output.with_file_name(name)
+    }
+
+    /// Samples of each pixel, on average, of a render that a file is the checkpoint of; nothing if it is not.
+    pub fn spp_at(path: &Path, identity: &Identity) -> Option<f64> {
+        let Stored { identity: found, header, .. } = read_header(&mut File::open(path).ok()?).ok()?;
+        (found == *identity).then(|| header.mean_spp())
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// Waits until all is written. Why the last checkpoint could not be, if it could not.
+    pub fn end(&self) -> Option<String> {
+        let mut writer = self.lock();
+        writer.wait();
+        writer.failure.clone()
+    }
+
+    /// Removes the file, which nobody needs any more.
+    pub fn remove(&self) {
+        self.lock().wait();
+        let _ = std::fs::remove_file(self.place.file());
+    }
+
+    pub(super) const fn every(&self) -> Duration {
+        self.every
+    }
+
+    /// Whether one is being written.
+    pub(super) fn is_busy(&self) -> bool {
+        self.lock().thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Writes the checkpoint of this number, if it is not written yet.
+    pub(super) fn write(&self, number: u32, checkpoint: impl FnOnce() -> Checkpoint) {
+        let mut writer = self.lock();
+        if number > writer.last {
+            writer.last = number;
+            writer.wait();
+            self.begin(&mut writer, checkpoint());
+        }
+    }
+
+    /// Writes the last checkpoint, and waits for that.
+    pub(super) fn write_last(&self, checkpoint: Checkpoint) {
+        let mut writer = self.lock();
+        writer.wait();
+        self.begin(&mut writer, checkpoint);
+        writer.wait();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, writer: &mut Writer, checkpoint: Checkpoint) {
+        let (place, identity) = (self.place.clone(), Arc::clone(&self.identity));
+        let write = move || write(&place, &identity, checkpoint);
+        match Builder::new().name("checkpoint".into()).spawn(write) {
+            Ok(thread) => writer.thread = Some(thread),
+            Err(e) => writer.failure = Some(e.to_string()),
+        }
+    }
+}
+
+impl Writer {
+    fn wait(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        let written = thread.join().unwrap_or_else(|_| Err(io::Error::other("it could not be put together")));
+        self.failure = written.err().map(|e| e.to_string());
+    }
+}

@@ -1,0 +1,133 @@
+//! One machine at work: blocks in passes over their part of the image, and passes in launches.
+
+use std::time::{Duration, Instant};
+
+use device::path::MegakernelArgs;
+use device::path::stage::Stage;
+use torrance_gpu::backend::Error;
+use torrance_gpu::primitives::Primitives;
+
+use super::blocks::Block;
+use super::films::Films;
+use super::pace::{Pace, Pass, chunk, least_samples};
+use super::tracer::{Launch, Tracer};
+use super::work::{Next, Verdict};
+use super::{Control, Part, Progress};
+
+/// A machine that renders, and what it has at hand.
+pub(super) struct Shift<'a, 'o, B: Primitives> {
+    pub(super) backend: &'a mut B,
+    pub(super) films: Films<B>,
+    pub(super) tracer: &'a mut Tracer<B>,
+    pub(super) pace: &'a mut Pace,
+    /// Arguments that take no samples yet.
+    pub(super) args: MegakernelArgs,
+    pub(super) part: &'a Part<'a>,
+    pub(super) layers: u32,
+    /// Samples of a pixel that it has taken.
+    pub(super) taken: u32,
+    /// Told of every launch, if this machine is the one to do so.
+    pub(super) observe: Option<&'o mut dyn FnMut(&Progress) -> Control>,
+}
+
+impl<B: Primitives> Shift<'_, '_, B> {
+    /// Takes blocks until there is nothing more to do; `S` is the megakernel that suits the scene.
+    pub(super) fn work<S: Stage<Args = MegakernelArgs>>(&mut self) -> Result<(), Error> {
+        loop {
+            match self.part.work.next(self.part.me) {
+                Next::Take(block) => self.take::<S>(&block)?,
+                Next::Publish => self.publish()?,
+                Next::End => return Ok(()),
+            }
+        }
+    }
+
+    fn publish(&mut self) -> Result<(), Error> {
+        let films = self.films.download(self.backend)?;
+        self.part.work.publish(self.part.me, self.films.folded.clone(), films);
+        Ok(())
+    }
+
+    /// Takes a block, or as much of it as this machine is to take.
+    fn take<S: Stage<Args = MegakernelArgs>>(&mut self, block: &Block) -> Result<(), Error> {
+        let Part { scene, work, .. } = *self.part;
+        let chunk = chunk(scene.width, scene.height);
+        let is_whole = block.invocations == work.whole().invocations;
+        let mut sample = block.samples.start;
+        while sample < block.samples.end {
+            let mut remaining = block.samples.end - sample;
+            if B::FOLDS_FILMS {
+                remaining = remaining.min(chunk - sample % chunk);
+            }
+            let layers = if is_whole { self.layers } else { 1 };
+            let invocations = block.invocations.len() as u32 * layers;
+            let least = least_samples::<B>(self.taken, work.budget().time.is_some());
+            let pass = Pass::new(self.pace.paths, invocations, layers, least, remaining);
+            self.args.layers = layers;
+            (self.args.first_sample, self.args.samples) = (sample, pass.samples);
+            if !self.pass::<S>(block, &pass)? {
+                return Ok(());
+            }
+            sample += pass.samples;
+            self.taken += pass.samples;
+            if B::FOLDS_FILMS && sample.is_multiple_of(chunk) && sample < work.whole().samples.end {
+                self.films.fold(self.backend, scene)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a pass. Says whether the block is to be gone on with.
+    fn pass<S: Stage<Args = MegakernelArgs>>(&mut self, block: &Block, pass: &Pass) -> Result<bool, Error> {
+        let samples = self.args.first_sample..self.args.first_sample + pass.samples;
+        let first = block.invocations.start;
+        let end = first + block.invocations.len() as u32 * self.args.layers;
+        let is_whole = block.invocations == self.part.work.whole().invocations;
+        self.args.first_invocation = first;
+        let mut longest = Duration::ZERO;
+        while self.args.first_invocation < end {
+            let begin = self.args.first_invocation;
+            self.args.invocations = pass.invocations(self.pace.paths).min(end - begin);
+            let launched = Instant::now();
+            // SAFETY: the caller of the render and `films` hold what the arguments point to, and outlive the wait below.
+            unsafe { self.films.launch::<S>(self.backend, self.tracer, self.args)? };
+            self.backend.synchronize()?;
+            let took = launched.elapsed();
+            longest = longest.max(took);
+            self.args.first_invocation += self.args.invocations;
+            let is_last = self.args.first_invocation == end;
+            let launch = Launch {
+                paths: pass.paths(self.args.invocations),
+                took,
+                // Parts of an image differ in cost.
+                begins_pass: is_whole && begin == first,
+                ends_pass: is_whole && is_last,
+            };
+            self.learn(launch);
+            let part = match self.args.layers {
+                1 => Block { samples: samples.clone(), invocations: begin..self.args.first_invocation },
+                // Layers share the samples of a pass, which is short.
+                _ if is_last => Block { samples: samples.clone(), ..block.clone() },
+                _ => continue,
+            };
+            let verdict = self.part.work.report(self.part.me, part, (took, longest));
+            if let Some(observe) = &mut self.observe {
+                self.part.work.tell(*observe);
+            }
+            match verdict {
+                Verdict::GoOn => {}
+                Verdict::Publish => self.publish()?,
+                Verdict::Leave => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn learn(&mut self, launch: Launch) {
+        if self.tracer.learn(launch) {
+            *self.pace = Pace::new(self.backend.parallelism(), self.tracer);
+        } else {
+            self.pace.learn(launch.paths, launch.took);
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! One render on one machine or several: what each is to take, and what it has taken.
+//!
+//! Samples depend on nothing but their pixel and their number, so any machine may take any of them. A machine asks for a block
+//! of samples when it has none, and keeps them on a film of its own, which it publishes (copies to the host) from time to time.
+//! What one that fails has not published is missing again, and goes to the others.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use torrance_image::film::ranges::{SeedRanges, fingerprint, parts};
+use torrance_image::film::{Film, ImageEstimate, SampleRanges, Shard, Statistics};
+
+use super::blocks::{Block, Blocks, Coverage, missing};
+use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
+use super::films::{HostFilms, RawFilms};
+use super::noise::Looks;
+use super::{Budget, Control, Progress};
+
+/// Shortest and longest time that a block should take where machines share a render, seconds.
+const BLOCK_SECONDS: [f64; 2] = [0.2, 2.0];
+/// A machine that is slower by this factor than another takes nothing near the end: it would be the last to be done.
+const SLOW: f64 = 5.0;
+/// Seconds before the end that are near it.
+const NEAR_THE_END: f64 = 0.3;
+
+/// How a machine takes part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// Paths that it traces at first, when nothing is known of its speed.
+    pub(super) first_paths: f64,
+    /// Samples of a pixel that it takes side by side, of a few pixels at a time. If 1, it takes them of all pixels.
+    pub(super) side_by_side: u32,
+    /// Number of layers of its films.
+    pub(super) layers: u32,
+}
+
+/// What a machine has copied to the host.
+#[derive(Debug)]
+pub(super) struct Published {
+    pub(super) done: Blocks,
+    pub(super) fingerprint: u64,
+    /// Samples of the image that the host had taken over before.
+    pub(super) folded: Option<Arc<Film>>,
+    pub(super) films: RawFilms,
+    pub(super) layers: u32,
+}
+
+/// A machine.
+#[derive(Debug, Default)]
+struct Worker {
+    manner: Option<Manner>,
+    /// What is on its films, with the fingerprint of that as launches add it up.
+    done: Blocks,
+    fingerprint: u64,
+    claimed: Option<Block>,
+    /// Paths per second.
+    rate: Option<f64>,
+    published: Option<Arc<Published>>,
+    /// The number of the last checkpoint that it has published for.
+    checkpoint: u32,
+    is_gone: bool,
+}
+
+impl Worker {
+    fn is_published(&self) -> bool {
+        match &self.published {
+            Some(published) => published.done == self.done,
+            None => self.done.paths() == 0,
+        }
+    }
+
+    /// Whether it takes nothing, and all that it has taken is published.
+    fn is_resting(&self) -> bool {
+        self.claimed.is_none() && self.is_published()
+    }
+
+    /// Learns how fast it is: paths per second.
+    fn learn(&mut self, paths: f64, took: Duration) -> f64 {
+        let rate = paths / took.as_secs_f64().max(1e-6);
+        // Parts of an image differ in cost, and so do integrators.
+        let rate = self.rate.map_or(rate, |before| 0.75 * before + 0.25 * rate);
+        self.rate = Some(rate);
+        rate
+    }
+}
+
+/// What a machine does next.
+pub(super) enum Next {
+    Take(Block),
+    Publish,
+    End,
+}
+
+/// What a machine does after a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    GoOn,
+    /// Publishes, and then goes on.
+    Publish,
+    /// Leaves the rest of its block, and asks what is next.
+    Leave,
+}
+
+/// The samples of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Taken {
+    /// Those that every pixel has.
+    pub complete: SampleRanges,
+    /// Those that some pixels have and others have not, as where a render was interrupted.
+    pub partial: SampleRanges,
+    /// [`fingerprint`] of all of them, added up launch by launch.
+    pub fingerprint: u64,
+}
+
+impl Taken {
+    /// What a file says of them, with their seed.
+    pub fn shard(&self, seed: u32) -> Shard {
+        let partial = match self.partial.is_empty() {
+            true => SeedRanges::default(),
+            false => SeedRanges::of(seed, self.partial.iter()),
+        };
+        let ranges = SeedRanges::of(seed, self.complete.iter().chain(self.partial.iter()));
+        Shard { ranges, partial, fingerprint: Some(self.fingerprint), ..Shard::default() }
+    }
+}
+
+/// A render that machines share.
+pub(crate) struct Work<'a> {
+    size: [u32; 2],
+    budget: Budget,
+    /// All that is to be taken, if no noise ends it sooner.
+    whole: Block,
+    checkpoints: Option<&'a Checkpoints>,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Whether the observer has said stop.
+    is_stopped: AtomicBool,
+    /// Number of machines that have nothing to do.
+    idle: AtomicU32,
+}
+
+struct State {
+    /// The first sample that is not to be taken before the next look at the noise.
+    end: u32,
+    looks: Option<Looks>,
+    /// Films of an earlier run, until a machine begins.
+    resumed: Option<Resumed>,
+    /// Films of an earlier run, with what is on them.
+    base: Arc<HostFilms>,
+    before: Blocks,
+    fingerprint_before: u64,
+    elapsed_before: Duration,
+    begin: Option<Instant>,
+    workers: Vec<Worker>,
+    /// What is on all films.
+    done: Blocks,
+    upload: Duration,
+    longest_launch: Duration,
+    is_finished: bool,
+    /// The number of the checkpoint that is being put together, or was last.
+    checkpoint: u32,
+    last_checkpoint: Instant,
+}
+
+impl<'a> Work<'a> {
+    /// The samples of a budget from `first_sample` on, of an image of a size, for so many machines.
+    pub(super) fn new(
+        size: [u32; 2],
+        (budget, first_sample): (Budget, u32),
+        machines: usize,
+        checkpoints: Option<&'a Checkpoints>,
+        resumed: Option<Resumed>,
+    ) -> Self {
+        let samples = first_sample..first_sample.saturating_add(budget.spp);
+        let whole = Block { samples, invocations: 0..parts(size[0], size[1]) };
+        let before = resumed.as_ref().map(|resumed| resumed.header.clone()).unwrap_or_default();
+        let mut looks = budget.noise.map(Looks::new);
+        if let (Some(looks), Some(next)) = (&mut looks, before.next_look) {
+            looks.next = next;
+        }
+        let next = looks.map_or(budget.spp, |looks| looks.next.min(budget.spp));
+        let state = State {
+            end: whole.samples.start + next,
+            looks,
+            resumed,
+            base: Arc::default(),
+            done: before.done.clone(),
+            before: before.done,
+            fingerprint_before: before.fingerprint,
+            elapsed_before: Duration::from_secs_f64(before.seconds),
+            begin: None,
+            workers: (0..machines).map(|_| Worker::default()).collect(),
+            upload: Duration::ZERO,
+            longest_launch: Duration::ZERO,
+            is_finished: false,
+            checkpoint: 0,
+            last_checkpoint: Instant::now(),
+        };
+        Self {
+            size,
+            budget,
+            whole,
+            checkpoints,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            is_stopped: AtomicBool::new(false),
+            idle: AtomicU32::new(0),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Width and height, pixels.
+    pub(super) const fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    pub(super) const fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// All that is to be taken, if no noise ends it sooner.
+    pub(super) const fn whole(&self) -> &Block {
+        &self.whole
+    }
+
+    /// A machine begins, after it took so long to copy the scene. Returns films of an earlier run if it can go on with them.
+    pub(super) fn enter(&self, me: usize, manner: Manner, upload: Duration) -> Option<Arc<Published>> {
+        let mut state = self.lock();
+        if state.begin.is_none() {
+            state.begin = Some(Instant::now());
+            state.last_checkpoint = Instant::now();
+        }
+        state.upload = state.upload.max(upload);
+        state.workers[me].manner = Some(manner);
+        let resumed = state.resumed.take()?;
+        let can_go_on = state.workers.len() == 1 && manner.layers == 1;
+        let (published, base) = resumed.divided(can_go_on);
+        state.base = Arc::new(base);
+        let published = Arc::new(published?);
+        state.before = Blocks::default();
+        state.fingerprint_before = 0;
+        let worker = &mut state.workers[me];
+        worker.done = published.done.clone();
+        worker.fingerprint = published.fingerprint;
+        worker.published = Some(Arc::clone(&published));
+        Some(published)
+    }
+
+    /// What a machine does next. Waits while others take the last samples: they may fail.
+    pub(super) fn next(&self, me: usize) -> Next {
+        let mut state = self.lock();
+        state.workers[me].claimed = None;
+        self.changed.notify_all();
+        loop {
+            let is_published = state.workers[me].is_published();
+            if state.is_finished || self.is_over(&state) {
+                return if is_published { Next::End } else { Next::Publish };
+            }
+            let missing = state.missing(&self.whole);
+            if let Some(block) = state.share(me, &missing) {
+                state.workers[me].claimed = Some(block.clone());
+                return Next::Take(block);
+            }
+            if !is_published {
+                return Next::Publish;
+            }
+            if missing.is_empty() && state.workers.iter().all(|worker| worker.is_resting()) {
+                self.extend(&mut state);
+                self.changed.notify_all();
+                continue;
+            }
+            self.idle.fetch_add(1, Ordering::Relaxed);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.idle.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A machine has taken a part of its block, in so long; no launch took longer than `longest`.
+    pub(super) fn report(&self, me: usize, part: Block, (took, longest): (Duration, Duration)) -> Verdict {
+        let mut state = self.lock();
+        state.longest_launch = state.longest_launch.max(longest);
+        let worker = &mut state.workers[me];
+        let rate = worker.learn(part.paths() as f64, took);
+        worker.fingerprint = worker.fingerprint.wrapping_add(fingerprint(&part.samples, &part.invocations));
+        worker.done.insert(part.clone());
+        let claimed = worker.claimed.clone();
+        state.done.insert(part);
+        let is_long = || {
+            let done: Vec<_> = state.done.iter().collect();
+            let left = claimed.map_or(0, |claimed| missing(&done, &claimed).iter().map(Block::paths).sum());
+            left as f64 > rate * BLOCK_SECONDS[0]
+        };
+        if self.is_over(&state) || self.idle.load(Ordering::Relaxed) > 0 && is_long() {
+            return Verdict::Leave;
+        }
+        self.begin_checkpoint(&mut state);
+        if state.workers[me].checkpoint < state.checkpoint { Verdict::Publish } else { Verdict::GoOn }
+    }
+
+    /// A machine has copied its films to the host.
+    pub(super) fn publish(&self, me: usize, folded: Option<Arc<Film>>, films: RawFilms) {
+        let mut state = self.lock();
+        let checkpoint = state.checkpoint;
+        let worker = &mut state.workers[me];
+        let layers = worker.manner.map_or(1, |manner| manner.layers);
+        let (done, fingerprint) = (worker.done.clone(), worker.fingerprint);
+        worker.published = Some(Arc::new(Published { done, fingerprint, folded, films, layers }));
+        worker.checkpoint = checkpoint;
+        let is_ready = |w: &Worker| w.is_gone || w.checkpoint == checkpoint || w.is_published();
+        if let Some(checkpoints) = self.checkpoints
+            && state.workers.iter().all(is_ready)
+        {
+            checkpoints.write(checkpoint, || state.checkpoint(self.size));
+        }
+        self.changed.notify_all();
+    }
+
+    /// A machine fails: what it has not published is lost, and missing again.
+    pub(super) fn leave(&self, me: usize) {
+        let mut state = self.lock();
+        let worker = &mut state.workers[me];
+        let published = worker.published.take();
+        let (done, fingerprint) =
+            published.as_ref().map_or_else(Default::default, |p| (p.done.clone(), p.fingerprint));
+        *worker = Worker { done, fingerprint, published, is_gone: true, ..Worker::default() };
+        let all = state.workers.iter().flat_map(|worker| worker.done.iter());
+        let mut done = state.before.clone();
+        done.extend(all.cloned());
+        state.done = done;
+        self.changed.notify_all();
+    }
+
+    /// The number of another machine, which takes over from those that failed, or goes on after it has ended.
+    pub(crate) fn hire(&self) -> usize {
+        let mut state = self.lock();
+        state.workers.push(Worker::default());
+        state.workers.len() - 1
+    }
+
+    /// Whether samples are missing that were to be taken.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        let state = self.lock();
+        !state.is_finished && !self.is_over(&state)
+    }
+
+    /// Waits for something to happen, a moment at most.
+    pub(crate) fn wait(&self) {
+        const MOMENT: Duration = Duration::from_millis(100);
+        drop(self.changed.wait_timeout(self.lock(), MOMENT));
+    }
+
+    /// Tells an observer how far the render is, and stops it if that says so.
+    pub(crate) fn tell(&self, observe: &mut dyn FnMut(&Progress) -> Control) {
+        if observe(&self.progress()) == Control::Stop {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            self.changed.notify_all();
+        }
+    }
+
+    /// How far it is.
+    pub(super) fn progress(&self) -> Progress {
+        let state = self.lock();
+        let pixels = u64::from(self.size[0]) * u64::from(self.size[1]);
+        let samples = state.done.paths() as f64 / self.whole.invocations.len() as f64;
+        Progress {
+            spp: state.coverage(&self.whole).fewest,
+            spp_target: if state.is_finished {
+                self.budget.spp
+            } else {
+                state.end - self.whole.samples.start
+            },
+            paths: (samples * pixels as f64).round() as u64,
+            pixels,
+            elapsed: state.elapsed(),
+            upload: state.upload,
+            longest_launch: state.longest_launch,
+        }
+    }
+
+    /// Whether it is to end before all samples are taken: the observer said so, or time is up and every pixel has a sample.
+    fn is_over(&self, state: &State) -> bool {
+        let is_late = || self.budget.time.is_some_and(|time| state.elapsed() >= time);
+        self.is_stopped.load(Ordering::Relaxed) || is_late() && state.coverage(&self.whole).fewest > 0
+    }
+
+    /// All that was to be taken is there: decides whether there is to be more.
+    fn extend(&self, state: &mut State) {
+        let (first, most) = (self.whole.samples.start, self.whole.samples.end);
+        let (spp, mut looks) = (state.end - first, state.looks);
+        state.is_finished = match &mut looks {
+            Some(looks) if state.end < most => {
+                // Looks are after so many samples, not after so much time: images are the same each time.
+                let image = state.checkpoint(self.size).image();
+                let noise = Statistics::relative_stderr_of(&ImageEstimate::from(&image));
+                let is_enough = looks.is_enough(spp, noise);
+                state.end = first + looks.next.min(self.budget.spp);
+                is_enough
+            }
+            _ => true,
+        };
+        state.looks = looks;
+    }
+
+    /// Begins to put a checkpoint together, if it is time.
+    fn begin_checkpoint(&self, state: &mut State) {
+        let Some(checkpoints) = self.checkpoints else { return };
+        if state.last_checkpoint.elapsed() >= checkpoints.every() && !checkpoints.is_busy() {
+            state.last_checkpoint = Instant::now();
+            state.checkpoint += 1;
+        }
+    }
+
+    /// Keeps a checkpoint of a long render that is not done, when all machines have ended.
+    pub(crate) fn keep(&self) {
+        let state = self.lock();
+        let is_stopped = self.is_stopped.load(Ordering::Relaxed);
+        if let Some(checkpoints) = self.checkpoints
+            && (is_stopped || !state.is_finished && !self.is_over(&state))
+            && state.elapsed() >= checkpoints.every()
+        {
+            checkpoints.write_last(state.checkpoint(self.size));
+        }
+    }
+
+    /// The films when all machines have ended, what is on them, and whether the observer stopped it before it was done.
+    pub(super) fn finish(self) -> (HostFilms, Taken, bool) {
+        self.keep();
+        let is_stopped = self.is_stopped.load(Ordering::Relaxed);
+        let (size, state) = (self.size, self.state.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let Coverage { fewest, complete, partial } = state.coverage(&self.whole);
+        let all = state.checkpoint(size);
+        drop(state);
+        let taken = Taken { complete, partial, fingerprint: all.header.fingerprint };
+        (all.into_films(size), taken, is_stopped && fewest < self.budget.spp)
+    }
+}
+
+impl State {
+    fn elapsed(&self) -> Duration {
+        self.elapsed_before + self.begin.map_or(Duration::ZERO, |begin| begin.elapsed())
+    }
+
+    fn coverage(&self, whole: &Block) -> Coverage {
+        Coverage::new(&self.done.iter().collect::<Vec<_>>(), &whole.invocations)
+    }
+
+    /// What nobody has taken, or is about to take, until the next look at the noise.
+    fn missing(&self, whole: &Block) -> Vec<Block> {
+        let claimed = self.workers.iter().filter_map(|worker| worker.claimed.as_ref());
+        let taken: Vec<_> = self.done.iter().chain(claimed).collect();
+        missing(&taken, &Block { samples: whole.samples.start..self.end, ..whole.clone() })
+    }
+
+    /// What a machine takes of what is missing: all of the first block if it is alone. With others, so much that all are done
+    /// at the same time: blocks grow smaller towards the end. Nothing, if it would be the last to be done.
+    fn share(&self, me: usize, missing: &[Block]) -> Option<Block> {
+        let (first, last) = (missing.first()?, missing.last()?);
+        let manner = self.workers[me].manner?;
+        let live = || self.workers.iter().filter(|worker| !worker.is_gone);
+        if live().count() == 1 {
+            return Some(first.clone());
+        }
+        let left = missing.iter().map(Block::paths).sum::<u64>() as f64;
+        let all: f64 = live().filter_map(|worker| worker.rate).sum();
+        let fastest = live().filter_map(|worker| worker.rate).fold(0.0, f64::max);
+        let is_near_the_end = left < all * NEAR_THE_END;
+        let paths = match self.workers[me].rate {
+            None => manner.first_paths,
+            Some(rate) if is_near_the_end && rate * SLOW < fastest => return None,
+            Some(rate) => (0.5 * left * rate / all).clamp(rate * BLOCK_SECONDS[0], rate * BLOCK_SECONDS[1]),
+        };
+        Some(if manner.side_by_side > 1 {
+            last.last_samples(manner.side_by_side).part(paths)
+        } else {
+            let samples = (paths / first.invocations.len() as f64).round() as u32;
+            match samples {
+                0 if is_near_the_end => first.first_samples(1).part(paths),
+                _ => first.first_samples(samples.max(1)),
+            }
+        })
+    }
+
+    /// All that is published.
+    fn checkpoint(&self, size: [u32; 2]) -> Checkpoint {
+        let parts: Vec<_> = self.workers.iter().filter_map(|worker| worker.published.clone()).collect();
+        let (mut done, mut fingerprint) = (self.before.clone(), self.fingerprint_before);
+        for part in &parts {
+            done.extend(part.done.iter().cloned());
+            fingerprint = fingerprint.wrapping_add(part.fingerprint);
+        }
+        let next_look = self.looks.map(|looks| looks.next);
+        let header = Header { size, done, fingerprint, next_look, seconds: self.elapsed().as_secs_f64() };
+        Checkpoint { header, base: Arc::clone(&self.base), parts }
+    }
+}
