@@ -45,6 +45,22 @@ fn running_out_of_memory() {
     });
 }
 
+#[test]
+fn memory_of_the_host() {
+    on_every_driver("places", |answer| {
+        let limited = "of which 0 bytes of 1.0 MiB may still be used";
+        contains(answer, &["allocating 4 bytes for \"more\": out of memory: ", limited]);
+    });
+    let Some(fake) = fake() else { return };
+    let refused = run("places", &[(LIBRARY_VARIABLE, fake), ("FAKE_FAIL", "cuMemHostAlloc=2")]).answer;
+    contains(&refused, &["for \"anywhere\": out of memory", "nor does the host have memory to lend"]);
+    // A driver that lends none: the GPU's memory stands in, as far as there is room.
+    let absent =
+        run("places", &[(LIBRARY_VARIABLE, fake), ("FAKE_FAIL", "cuMemHostGetDevicePointer_v2=801")]);
+    contains(&absent.answer, &["for \"anywhere\": out of memory"]);
+    contains(&absent.left, &["allocations=0 pinned=0 "]);
+}
+
 /// The driver made for the test has its memory from the host: with a GPU's there would be no limit that both start with.
 #[test]
 #[cfg(unix)]
