@@ -5,6 +5,7 @@ mod films;
 mod first_hits;
 mod noise;
 mod pace;
+mod placement;
 mod provenance;
 mod replay;
 mod session;
@@ -31,6 +32,7 @@ use crate::assemble::SceneData;
 
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
+pub use placement::Shortage;
 pub use provenance::{RenderRecord, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
 pub(crate) use session::Session;
@@ -43,6 +45,7 @@ pub use wavefront::{Paths, When};
 use films::Films;
 use noise::Looks;
 use pace::{Pace, Pass, layers, least_samples};
+use placement::{Demand, Placement};
 use tracer::{Launch, Tracer};
 
 /// When to stop.
@@ -83,6 +86,8 @@ pub struct Progress {
     pub upload: Duration,
     /// Longest time that one launch took: how long cancellation, or a display on the same GPU, may have to wait.
     pub longest_launch: Duration,
+    /// What is in the host's memory for want of room in the machine's.
+    pub shortage: Shortage,
 }
 
 impl Progress {
@@ -167,7 +172,7 @@ pub(crate) struct Job<'a> {
 
 /// [`crate::Machine::render`].
 pub(crate) fn render_with<B: Primitives>(backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
-    let uploaded = upload(backend, job.scene, job.options)?;
+    let uploaded = upload(backend, job.scene, job.options, job.budget.spp)?;
     render_uploaded(backend, job, uploaded)
 }
 
@@ -179,7 +184,7 @@ pub(crate) fn render_last<B: Primitives>(
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    let uploaded = upload(backend, scene, options)?;
+    let uploaded = upload(backend, scene, options, budget.spp)?;
     scene.drop_geometry();
     render_uploaded(backend, Job { scene, budget, options, observe }, uploaded)
 }
@@ -189,12 +194,41 @@ fn upload<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     options: Options<'_>,
+    spp: u32,
 ) -> Result<(Uploaded<B>, Duration), Error> {
     prepare(backend, scene, options)?;
     let begin = Instant::now();
-    let uploaded = Uploaded::new(backend, scene)?;
+    let uploaded = upload_now(backend, scene, options, spp)?;
     backend.synchronize()?;
     Ok((uploaded, begin.elapsed()))
+}
+
+/// Copies a scene to a back end, and what a machine's memory has no room for to where it can read it.
+fn upload_now<B: Primitives>(
+    backend: &mut B,
+    scene: &SceneData,
+    options: Options<'_>,
+    spp: u32,
+) -> Result<Uploaded<B>, Error> {
+    let placement = Placement::new(backend, scene, demand(backend, scene, options, spp));
+    Uploaded::placed(backend, scene, placement)
+}
+
+/// Bytes that a render takes beside its scene.
+fn demand<B: Primitives>(backend: &B, scene: &SceneData, options: Options<'_>, spp: u32) -> Demand {
+    let films = Films::<B>::bytes(scene, options, layers(backend.parallelism(), scene, spp));
+    options.integrator.demand(scene, spp, films)
+}
+
+/// Bytes that a render takes of the memory of a machine that has plenty.
+pub(crate) fn bytes_wanted<B: Primitives>(
+    backend: &B,
+    scene: &SceneData,
+    options: Options<'_>,
+    spp: u32,
+) -> u64 {
+    let films = demand(backend, scene, options, spp).films;
+    placement::bytes(scene) + films + options.integrator.bytes_wanted(scene, spp)
 }
 
 fn render_uploaded<B: Primitives>(
@@ -204,12 +238,12 @@ fn render_uploaded<B: Primitives>(
 ) -> Result<Rendered, Error> {
     let scene = job.scene;
     let mut run = Run::new(backend, &job)?;
-    let RunResult { films, progress, interrupted } = run.render(backend, uploaded.view(scene), job)?;
+    let begun = Progress { upload, shortage: uploaded.shortage(), ..Progress::default() };
+    let RunResult { films, progress, interrupted } = run.render(backend, uploaded.view(scene), job, begun)?;
     // Developing takes memory again.
     drop(uploaded);
     let integrator = run.tracer.choice();
     let stage_times = run.tracer.times();
-    let progress = Progress { upload, ..progress };
     Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, integrator))? })
 }
 
@@ -288,17 +322,26 @@ impl Kernel {
 
 impl<B: Primitives> Run<B> {
     fn new(backend: &mut B, job: &Job<'_>) -> Result<Self, Error> {
-        let tracer = Tracer::new(backend, job.scene, job.options, job.budget.spp)?;
+        let (options, spp) = (job.options, job.budget.spp);
+        let films = demand(backend, job.scene, options, spp).films;
+        let tracer = Tracer::new(backend, job.scene, options, spp, films)?;
         let pace = Pace::new(backend.parallelism(), &tracer);
         Ok(Self { tracer, pace })
     }
 
-    /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end.
-    fn render(&mut self, backend: &mut B, view: SceneView, job: Job<'_>) -> Result<RunResult<B>, Error> {
+    /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end, and which has been
+    /// copied there when the render has `begun`.
+    fn render(
+        &mut self,
+        backend: &mut B,
+        view: SceneView,
+        job: Job<'_>,
+        begun: Progress,
+    ) -> Result<RunResult<B>, Error> {
         match Kernel::for_scene(job.scene) {
-            Kernel::Basic => self.render_by::<stages::megakernel_basic>(backend, view, job),
-            Kernel::Glass => self.render_by::<stages::megakernel_glass>(backend, view, job),
-            Kernel::Full => self.render_by::<stages::megakernel>(backend, view, job),
+            Kernel::Basic => self.render_by::<stages::megakernel_basic>(backend, view, job, begun),
+            Kernel::Glass => self.render_by::<stages::megakernel_glass>(backend, view, job, begun),
+            Kernel::Full => self.render_by::<stages::megakernel>(backend, view, job, begun),
         }
     }
 
@@ -308,6 +351,7 @@ impl<B: Primitives> Run<B> {
         backend: &mut B,
         view: SceneView,
         Job { scene, budget, options, observe }: Job<'_>,
+        begun: Progress,
     ) -> Result<RunResult<B>, Error> {
         let Self { tracer, pace } = self;
         let layers = layers(backend.parallelism(), scene, budget.spp);
@@ -315,7 +359,8 @@ impl<B: Primitives> Run<B> {
         let mut args = SampleArgs { layers, ..no_samples(scene, view, films.image.ptr()) };
         let start = Instant::now();
         let pixels = u64::from(scene.width) * u64::from(scene.height);
-        let mut progress = Progress { spp_target: budget.spp, pixels, ..Progress::default() };
+        let mut progress = Progress { spp_target: budget.spp, pixels, ..begun };
+        progress.shortage.films = films.on_host();
         let mut interrupted = false;
         let mut looks = budget.noise.map(Looks::new);
         if let Some(looks) = looks {
@@ -345,6 +390,7 @@ impl<B: Primitives> Run<B> {
                     pace.learn(paths, took);
                 }
                 progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
+                progress.shortage.pool = tracer.shrunk();
                 progress.elapsed = start.elapsed();
                 progress.longest_launch = progress.longest_launch.max(took);
                 if observe(&progress) == Control::Stop && progress.spp < budget.spp {

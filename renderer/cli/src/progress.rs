@@ -174,6 +174,7 @@ mod tests {
             elapsed: Duration::from_secs(seconds),
             upload: Duration::ZERO,
             longest_launch: Duration::ZERO,
+            shortage: Default::default(),
         }
     }
 

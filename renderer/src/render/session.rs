@@ -5,7 +5,7 @@ use std::time::Instant;
 use device::features::Features;
 use torrance_gpu::primitives::Primitives;
 
-use super::{Error, Integrator, Job, Progress, Rendered, Run, Uploaded, prepare};
+use super::{Error, Integrator, Job, Progress, Rendered, Run, Uploaded, prepare, upload_now};
 use crate::assemble::{Families, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -48,12 +48,16 @@ impl<B: Primitives> Session<B> {
         let Job { scene, options, .. } = job;
         prepare(backend, scene, options)?;
         let begin = Instant::now();
-        let mut last = match self.last.take() {
+        let can_go_on = |last: &Last<B>| last.uploaded.can_become_like(backend, &last.scene, scene);
+        let mut last = match self.last.take().filter(can_go_on) {
             Some(mut last) => {
                 last.uploaded.become_like(backend, &last.scene, scene)?;
                 Last { scene: scene.clone(), ..last }
             }
-            None => Last { scene: scene.clone(), uploaded: Uploaded::new(backend, scene)?, run: None },
+            None => {
+                let uploaded = upload_now(backend, scene, options, job.budget.spp)?;
+                Last { scene: scene.clone(), uploaded, run: None }
+            }
         };
         backend.synchronize()?;
         let upload = begin.elapsed();
@@ -74,7 +78,8 @@ impl<B: Primitives> Session<B> {
             }
         };
         let view = last.uploaded.view(scene);
-        let finished = run.render(backend, view, job)?;
+        let begun = Progress { upload, shortage: last.uploaded.shortage(), ..Progress::default() };
+        let finished = run.render(backend, view, job, begun)?;
         let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
@@ -83,9 +88,9 @@ impl<B: Primitives> Session<B> {
             None
         };
         self.last = Some(last);
-        let progress = Progress { upload, ..finished.progress };
+        let films = finished.films;
         let rendered =
-            finished.films.develop(backend, scene, progress, (finished.interrupted, integrator))?;
+            films.develop(backend, scene, finished.progress, (finished.interrupted, integrator))?;
         Ok(Rendered { stage_times, ..rendered })
     }
 }

@@ -10,7 +10,7 @@ use torrance_gpu::backend::{Backend, Error};
 use torrance_gpu::primitives::Primitives;
 
 use crate::assemble::SceneData;
-use crate::render::{Budget, Control, Job, Options, Progress, Rendered, Session};
+use crate::render::{Budget, Control, Job, Options, Progress, Rendered, Session, bytes_wanted};
 use crate::{Machine, MachineError};
 
 /// Threads that take finished renders, at most, while others render.
@@ -85,6 +85,7 @@ fn render_on<B: Primitives + Send>(
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
     take: &(dyn Fn(usize, Rendered) + Sync),
 ) -> Outcome {
+    let backends = with_room(backends, scenes, options);
     let pixels = scenes.iter().map(|(scene, _)| scene.width as usize * scene.height as usize).max();
     let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
     let work = |backend: &mut B, desk: Desk<'_, Rendered>| {
@@ -98,6 +99,34 @@ fn render_on<B: Primitives + Send>(
         })
     };
     share_out(backends, scenes.len(), at_once, &work, take)
+}
+
+/// Those of the back ends that have room for their scenes. Of several on one machine one alone renders, if its memory has not
+/// room for all: two that read the host's memory are slower than one that does not.
+fn with_room<'a, B: Primitives>(
+    backends: Vec<&'a mut B>,
+    scenes: &[(&SceneData, Budget)],
+    options: Options<'_>,
+) -> Vec<&'a mut B> {
+    let mut machines: Vec<(String, u64)> = Vec::new();
+    let mut has_room = |backend: &B| {
+        let wanted = scenes.iter().map(|(scene, budget)| bytes_wanted(backend, scene, options, budget.spp));
+        let wanted = wanted.max().unwrap_or(0);
+        let room = backend.room().unwrap_or(u64::MAX);
+        let name = backend.name();
+        match machines.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, taken)) if taken.saturating_add(wanted) > room => false,
+            Some((_, taken)) => {
+                *taken += wanted;
+                true
+            }
+            None => {
+                machines.push((name, wanted));
+                true
+            }
+        }
+    };
+    backends.into_iter().filter(|backend| has_room(backend)).collect()
 }
 
 /// Errors of workers that left, and that of the last one.

@@ -7,6 +7,7 @@ use torrance_gpu::backend::cuda::driver::LIBRARY_VARIABLE;
 use torrance_gpu::backend::cuda::{Entry, Ptx, driver};
 
 use super::children::{contains, fake, on_every_driver, run, run_by};
+use super::scenes::SCENES_VARIABLE;
 
 #[test]
 fn buffers_launches_and_times() {
@@ -59,6 +60,14 @@ fn memory_of_the_host() {
         run("places", &[(LIBRARY_VARIABLE, fake), ("FAKE_FAIL", "cuMemHostGetDevicePointer_v2=801")]);
     contains(&absent.answer, &["for \"anywhere\": out of memory"]);
     contains(&absent.left, &["allocations=0 pinned=0 "]);
+}
+
+#[test]
+fn scenes_larger_than_the_memory() {
+    let Some(fake) = fake() else { return };
+    let child = run("scenes", &[(LIBRARY_VARIABLE, fake), (SCENES_VARIABLE, fake)]);
+    println!("{}", child.answer);
+    contains(&child.left, &["contexts=0 modules=0 streams=0 events=0 allocations=0 pinned=0 "]);
 }
 
 /// The driver made for the test has its memory from the host: with a GPU's there would be no limit that both start with.

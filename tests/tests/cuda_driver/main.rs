@@ -8,6 +8,7 @@ mod back_end;
 mod cases;
 mod children;
 mod reasons;
+mod scenes;
 mod symbols;
 
 use torrance_gpu::backend::Backend;
@@ -120,6 +121,7 @@ fn child() {
         "two" => said(two_at_once()),
         "special" => said(many_feature_sets()),
         "places" => said(places()),
+        "scenes" => scenes::run(),
         "short" => said(download_without_memory()),
         other => panic!("no case {other}"),
     };
