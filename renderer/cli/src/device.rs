@@ -11,6 +11,10 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
     pub(super) device: DeviceChoice,
 
+    /// Most memory of a GPU that a render may take, as in 800MiB or 2GiB; what does not fit is read from the host's
+    #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_negative_numbers = true)]
+    pub(super) device_memory: Option<u64>,
+
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,

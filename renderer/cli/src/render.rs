@@ -9,8 +9,8 @@ use std::time::Duration;
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
-    Budget, Control, IntegratorSummary, Options, Progress, RenderRecord, Rendered, Seconds, StageSummary,
-    Summary, provenance, stage_chart,
+    Budget, Control, IntegratorSummary, Options, Progress, RenderRecord, Rendered, Seconds, Shortage,
+    StageSummary, Summary, provenance, stage_chart,
 };
 use renderer::{Machine, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
@@ -31,8 +31,8 @@ use super::integrator::{IntegratorArgs, StageArgs};
 use super::summary::tell;
 use super::values::{self, Exposure, RrDepth};
 use super::{
-    ChartFile, Display, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json,
-    say_text, signals, stage_times,
+    ChartFile, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json, say_text,
+    signals, stage_times,
 };
 
 const EXAMPLES: &str = "\
@@ -168,6 +168,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.integrator.check(&args.stages)?;
     let plan = aov::plan(&args.aov, &targets)?;
     let mut found = device::find(args.machine.device)?;
+    found.memory = args.machine.device_memory;
     let finding = laps.lap();
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);
@@ -191,7 +192,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
     render.seconds.jit = machine.jit_time().as_secs_f64();
     let fingerprint = scene.fingerprint();
-    let traced = trace(machine, &mut scene, budget, options, &mut render.notes.display)?;
+    let traced = trace(machine, &mut scene, budget, options, &mut render.notes)?;
     render.seconds.render = render.laps.lap();
     render.finish(settings, (&scene, fingerprint), traced, why)
 }
@@ -202,16 +203,22 @@ fn trace(
     scene: &mut SceneData,
     budget: Budget,
     options: Options<'_>,
-    display: &mut Display,
+    notes: &mut Notes,
 ) -> Result<(Rendered, String), Failure> {
     signals::begin_render();
-    display.begin_render(u64::from(scene.width) * u64::from(scene.height));
+    notes.display.begin_render(u64::from(scene.width) * u64::from(scene.height));
+    let (name, mut shortage) = (machine.name(), Shortage::default());
     let mut observe = |progress: &Progress| {
-        display.update(progress, &budget);
+        // As soon as it is known: the render may take long for it.
+        if progress.shortage != shortage {
+            shortage = progress.shortage;
+            shortage.note(&name).into_iter().for_each(|note| notes.warn(note));
+        }
+        notes.display.update(progress, &budget);
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
     let rendered = machine.render_last(scene, budget, options, &mut observe);
-    Ok((rendered.map_err(|e| machine.failed(e))?, machine.name()))
+    Ok((rendered.map_err(|e| machine.failed(e))?, name))
 }
 
 /// Stops from where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.
