@@ -113,8 +113,8 @@ impl Fleet {
     }
 
     /// The machines' names, as a person would say them.
-    pub fn name(&self) -> String {
-        self.machines.iter().map(Machine::name).collect::<Vec<_>>().join(" + ")
+    pub fn names(&self) -> Vec<String> {
+        self.machines.iter().map(Machine::name).collect()
     }
 
     /// Whether one of them is a GPU.

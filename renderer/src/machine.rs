@@ -35,6 +35,8 @@ pub struct Device {
     may_fall_back: bool,
     /// Why it is the CPU, where a GPU would be expected.
     pub surprise: Option<String>,
+    /// Most bytes of a GPU's memory that machines may take; as many as there are if `None`.
+    pub memory: Option<u64>,
 }
 
 /// A device that is not there.
@@ -77,7 +79,7 @@ impl DeviceChoice {
     /// # Errors
     /// There is no such device.
     pub fn find(self) -> Result<Device, DeviceError> {
-        let cpu = Device { gpu: None, may_fall_back: false, surprise: None };
+        let cpu = Device { gpu: None, may_fall_back: false, surprise: None, memory: None };
         match self {
             Self::Cpu => Ok(cpu),
             Self::Cuda(index) => {
@@ -85,7 +87,7 @@ impl DeviceChoice {
                 Ok(Device { gpu: Some(index), ..cpu })
             }
             Self::Auto => Ok(match driver::load() {
-                Ok(()) => Device { gpu: Some(0), may_fall_back: true, surprise: None },
+                Ok(()) => Device { gpu: Some(0), may_fall_back: true, ..cpu },
                 Err(reason) => Device { surprise: is_gpu_expected().then(|| reason.to_string()), ..cpu },
             }),
         }
@@ -134,7 +136,10 @@ impl Device {
     pub fn start(&mut self, threads: Option<usize>) -> Result<Machine, MachineError> {
         if let Some(index) = self.gpu {
             match Machine::cuda(index) {
-                Ok(machine) => return Ok(machine),
+                Ok(mut machine) => {
+                    machine.limit_memory(self.memory);
+                    return Ok(machine);
+                }
                 Err(e) if self.may_fall_back => {
                     self.surprise = Some(format!("cuda:{index} does not start: {e}"));
                 }
@@ -183,6 +188,13 @@ impl Machine {
     /// The machine does not start.
     pub fn cuda(index: u32) -> Result<Self, Error> {
         Cuda::new(index).map(|cuda| Self::Cuda(Box::new(cuda)))
+    }
+
+    /// From here on, renders take at most so many bytes of a GPU's memory, and put into the host's what does not fit.
+    pub fn limit_memory(&mut self, bytes: Option<u64>) {
+        if let Self::Cuda(cuda) = self {
+            cuda.limit_memory(bytes.unwrap_or(u64::MAX));
+        }
     }
 
     /// Its name, as a person would say it: `CPU, 16 threads, AVX2`.

@@ -7,6 +7,7 @@ mod films;
 mod first_hits;
 mod noise;
 mod pace;
+mod placement;
 mod provenance;
 mod replay;
 mod session;
@@ -36,6 +37,7 @@ use crate::assemble::SceneData;
 pub use checkpoint::{Checkpoints, Identity, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
+pub use placement::Shortage;
 pub use provenance::{RenderRecord, identity, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
 pub(crate) use session::Session;
@@ -48,6 +50,7 @@ pub use work::Taken;
 
 use films::{Films, HostFilms};
 use pace::{Pace, layers};
+use placement::{Demand, Placement};
 use shift::Shift;
 use tracer::Tracer;
 use work::Manner;
@@ -91,6 +94,10 @@ pub struct Progress {
     pub upload: Duration,
     /// Longest time that one launch took: how long cancellation, or a display on the same GPU, may have to wait.
     pub longest_launch: Duration,
+    /// What is in the host's memory for want of room in a machine's.
+    pub shortage: Shortage,
+    /// Which machine's that is, of several.
+    pub machine: usize,
 }
 
 impl Progress {
@@ -215,6 +222,15 @@ impl<'a> Part<'a> {
     }
 }
 
+/// A machine that has its scene.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    /// How long it took to copy.
+    upload: Duration,
+    /// What is on the host instead.
+    shortage: Shortage,
+}
+
 /// [`crate::Machine::render`].
 pub(crate) fn render_with<B: Primitives>(backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
     let Job { scene, request, observe } = job;
@@ -232,7 +248,7 @@ pub(crate) fn render_last<B: Primitives>(
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
     let (options, spp) = (request.options, request.budget.spp);
-    let uploaded = upload(backend, scene, options)?;
+    let uploaded = upload(backend, scene, options, spp)?;
     scene.drop_geometry();
     let work = request.work(scene, 1);
     let part = Part::new(scene, options, &work, 0);
@@ -249,7 +265,7 @@ pub(crate) fn take_part<B: Primitives>(
     spp: u32,
     observe: Option<&mut dyn FnMut(&Progress) -> Control>,
 ) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
-    let taken = upload(backend, part.scene, part.options)
+    let taken = upload(backend, part.scene, part.options, spp)
         .and_then(|uploaded| render_uploaded(backend, part, spp, uploaded, observe));
     taken.inspect_err(|_| part.work.leave(part.me))
 }
@@ -262,7 +278,8 @@ fn render_uploaded<B: Primitives>(
     observe: Option<&mut dyn FnMut(&Progress) -> Control>,
 ) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
     let mut run = Run::new(backend, part, spp)?;
-    run.render(backend, uploaded.view(part.scene), part, upload, observe)?;
+    let begun = Begun { upload, shortage: uploaded.shortage() };
+    run.render(backend, uploaded.view(part.scene), part, begun, observe)?;
     Ok((run.tracer.choice(), run.tracer.times()))
 }
 
@@ -271,12 +288,41 @@ fn upload<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     options: Options<'_>,
+    spp: u32,
 ) -> Result<(Uploaded<B>, Duration), Error> {
     prepare(backend, scene, options)?;
     let begin = Instant::now();
-    let uploaded = Uploaded::new(backend, scene)?;
+    let uploaded = upload_now(backend, scene, options, spp)?;
     backend.synchronize()?;
     Ok((uploaded, begin.elapsed()))
+}
+
+/// Copies a scene to a back end, and what a machine's memory has no room for to where it can read it.
+fn upload_now<B: Primitives>(
+    backend: &mut B,
+    scene: &SceneData,
+    options: Options<'_>,
+    spp: u32,
+) -> Result<Uploaded<B>, Error> {
+    let placement = Placement::new(backend, scene, demand(backend, scene, options, spp));
+    Uploaded::placed(backend, scene, placement)
+}
+
+/// Bytes that a render takes beside its scene.
+fn demand<B: Primitives>(backend: &B, scene: &SceneData, options: Options<'_>, spp: u32) -> Demand {
+    let films = Films::<B>::bytes(scene, options, layers(backend, scene, spp));
+    options.integrator.demand(scene, spp, films)
+}
+
+/// Bytes that a render takes of the memory of a machine that has plenty.
+pub(crate) fn bytes_wanted<B: Primitives>(
+    backend: &B,
+    scene: &SceneData,
+    options: Options<'_>,
+    spp: u32,
+) -> u64 {
+    let films = demand(backend, scene, options, spp).films;
+    placement::bytes(scene) + films + options.integrator.bytes_wanted(scene, spp)
 }
 
 /// What machines have rendered.
@@ -367,30 +413,32 @@ impl Kernel {
 impl<B: Primitives> Run<B> {
     /// For a render of at most `spp` samples per pixel.
     fn new(backend: &mut B, part: &Part<'_>, spp: u32) -> Result<Self, Error> {
-        let tracer = Tracer::new(backend, part.scene, part.options, spp)?;
+        let films = demand(backend, part.scene, part.options, spp).films;
+        let tracer = Tracer::new(backend, part.scene, part.options, spp, films)?;
         let pace = Pace::new(backend.parallelism(), &tracer);
         Ok(Self { tracer, pace })
     }
 
     /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end, until there is nothing more
-    /// to do. The scene took `upload` to be copied.
+    /// to do.
     fn render(
         &mut self,
         backend: &mut B,
         view: SceneView,
         part: &Part<'_>,
-        upload: Duration,
+        begun: Begun,
         observe: Option<&mut dyn FnMut(&Progress) -> Control>,
     ) -> Result<(), Error> {
         let Self { tracer, pace } = self;
         let Part { scene, options, work, me } = *part;
-        let layers = layers(backend.parallelism(), scene, work.budget().spp);
-        let layers = if B::FOLDS_FILMS { 1 } else { layers };
+        let layers = layers(backend, scene, work.budget().spp);
         let mut films = Films::new(backend, scene, options, layers)?;
         let args = no_samples(scene, view, films.image.ptr());
         let first_paths = Pace::first_paths(backend.parallelism());
         let manner = Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, layers };
-        if let Some(published) = work.enter(me, manner, upload) {
+        let mut shortage = begun.shortage;
+        shortage.films = films.on_host();
+        if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {
             films.restore(backend, &published)?;
         }
         let mut shift = Shift { backend, films, tracer, pace, args, part, layers, taken: 0, observe };

@@ -12,6 +12,10 @@ pub(super) struct MachineArgs {
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::devices, hide_default_value = true)]
     pub(super) device: FleetChoice,
 
+    /// Most memory of a GPU that a render may take, as in 800MiB or 2GiB; what does not fit is read from the host's
+    #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_negative_numbers = true)]
+    pub(super) device_memory: Option<u64>,
+
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
@@ -22,9 +26,18 @@ pub(super) fn find(choice: DeviceChoice) -> Result<Device, Failure> {
     choice.find().map_err(not_there)
 }
 
-/// Finds the devices that the user asked for, likewise.
-pub(super) fn find_all(choice: &FleetChoice) -> Result<Vec<Device>, Failure> {
-    choice.find().map_err(not_there)
+impl MachineArgs {
+    /// Finds the devices that the user asked for, likewise.
+    pub(super) fn find(&self) -> Result<Vec<Device>, Failure> {
+        find_all(&self.device, self.device_memory)
+    }
+}
+
+/// Finds the devices that the user asked for, of which a render takes at most so much memory.
+pub(super) fn find_all(choice: &FleetChoice, memory: Option<u64>) -> Result<Vec<Device>, Failure> {
+    let mut devices = choice.find().map_err(not_there)?;
+    devices.iter_mut().for_each(|device| device.memory = memory);
+    Ok(devices)
 }
 
 /// Says why, if the CPU renders where a GPU would be expected.

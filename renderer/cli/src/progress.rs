@@ -174,6 +174,8 @@ mod tests {
             elapsed: Duration::from_secs(seconds),
             upload: Duration::ZERO,
             longest_launch: Duration::ZERO,
+            machine: 0,
+            shortage: Default::default(),
         }
     }
 

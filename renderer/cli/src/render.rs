@@ -1,6 +1,6 @@
 //! `torrance render`: a scene to images.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -184,7 +184,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.shard.is_part() {
         plan.add_sums();
     }
-    let mut devices = device::find_all(&args.machine.device)?;
+    let mut devices = args.machine.find()?;
     let finding = laps.lap();
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);
@@ -234,7 +234,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         render.notes.warn(format!("{path}: the checkpoint cannot be written: {reason}"));
     }
     render.seconds.render = render.laps.lap();
-    render.finish(settings, (&scene, fingerprint, share), (rendered?, fleet.name()), why, checkpoints)
+    render.finish(
+        settings,
+        (&scene, fingerprint, share),
+        (rendered?, fleet.names().join(" + ")),
+        why,
+        checkpoints,
+    )
 }
 
 /// Renders until done or interrupted.
@@ -247,9 +253,16 @@ fn trace(
     signals::begin_render();
     notes.display.begin_render(u64::from(scene.width) * u64::from(scene.height));
     let budget = request.budget;
-    let display = &mut notes.display;
+    let (names, mut shortages) = (fleet.names(), HashMap::new());
     let mut observe = |progress: &Progress| {
-        display.update(progress, &budget);
+        // As soon as it is known: the render may take long for it.
+        let Progress { machine, shortage, .. } = *progress;
+        if shortages.insert(machine, shortage).unwrap_or_default() != shortage
+            && let Some(note) = names.get(machine).and_then(|name| shortage.note(name))
+        {
+            notes.warn(note);
+        }
+        notes.display.update(progress, &budget);
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
     let rendered = fleet.render_last(scene, request, &mut observe);

@@ -130,6 +130,25 @@ fn count(text: &str) -> Option<u64> {
     number.checked_mul(unit)
 }
 
+/// Bytes of memory: `800MiB`, `1.5 GiB`.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 6] = [
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+    ];
+    const RANGE: std::ops::RangeInclusive<f64> = 1e6..=1e15;
+    let size = UNITS.into_iter().find_map(|(name, unit)| {
+        let number: f64 = text.trim().strip_suffix(name)?.trim_end().parse().ok()?;
+        Some(number * unit as f64).filter(|bytes| RANGE.contains(bytes))
+    });
+    size.map(|bytes| bytes as u64)
+        .ok_or_else(|| "expected a size with its unit, from 1MB to 1000TB, as in 800MiB or 2GiB".into())
+}
+
 /// Number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     whole(text, 1, MOST_THREADS as u32).map(|n| n as usize)
@@ -494,6 +513,26 @@ mod tests {
             "x",
         ] {
             assert_eq!(pool(text), Err(message.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_memory() {
+        for (text, expected) in [
+            ("2GiB", 2 << 30),
+            ("800MiB", 800 << 20),
+            (" 1.5 GiB ", 3 << 29),
+            ("1MB", 1_000_000),
+            ("0.5TB", 500_000_000_000),
+        ] {
+            assert_eq!(memory(text), Ok(expected), "{text}");
+        }
+        let message = "expected a size with its unit, from 1MB to 1000TB, as in 800MiB or 2GiB";
+        for text in [
+            "", "2", "2G", "GiB", "0GiB", "-1GiB", "nanGiB", "infGiB", "1KiB", "0.5MB", "1e9TiB", "2 gib",
+            "x",
+        ] {
+            assert_eq!(memory(text), Err(message.into()), "{text}");
         }
     }
 

@@ -3,15 +3,12 @@
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
-use torrance_gpu::backend::Error;
 use torrance_gpu::backend::cpu::Cpu;
 use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::backend::{Backend, Error};
 use torrance_gpu::primitives::Primitives;
 
 use super::memory::free_on_host;
-
-/// Bytes of a GPU's memory that are left to the driver, for what kernels need.
-const FOR_THE_DRIVER: u64 = 256 << 20;
 
 /// A back end that tells how long its work took.
 pub(crate) trait TimedBackend: Primitives + Sized + 'static {
@@ -38,7 +35,7 @@ impl TimedBackend for Cuda {
     }
 
     fn free_bytes(&self) -> Option<u64> {
-        self.free_memory().ok().map(|free| free.saturating_sub(FOR_THE_DRIVER))
+        self.room()
     }
 }
 

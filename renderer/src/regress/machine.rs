@@ -1,7 +1,7 @@
 //! The machine that renders the scenes of a suite.
 
 use crate::assemble::SceneData;
-use crate::render::{Budget, Control, Options, Progress, Rendered};
+use crate::render::{Budget, Control, Options, Progress, Rendered, Shortage};
 use crate::{Device, Machine, MachineError};
 
 /// Renders the scenes of a suite.
@@ -27,14 +27,25 @@ pub struct LazyMachine {
     threads: Option<usize>,
     machine: Option<Machine>,
     name: Option<String>,
-    surprised: Box<dyn Fn(&str)>,
+    warn: Box<dyn Fn(&str)>,
+    /// The shortage of memory that was last told of.
+    told: Shortage,
 }
 
 impl LazyMachine {
-    /// The machine of a device, a CPU with so many threads or one for every core. `surprised` is told why the CPU renders
-    /// where a GPU would be expected.
-    pub fn new(device: Device, threads: Option<usize>, surprised: impl Fn(&str) + 'static) -> Self {
-        Self { device, threads, machine: None, name: None, surprised: Box::new(surprised) }
+    /// The machine of a device, a CPU with so many threads or one for every core. `warn` is told why the CPU renders
+    /// where a GPU would be expected, and what does not fit into a GPU's memory.
+    pub fn new(device: Device, threads: Option<usize>, warn: impl Fn(&str) + 'static) -> Self {
+        let (machine, name, told) = (None, None, Shortage::default());
+        Self { device, threads, machine, name, warn: Box::new(warn), told }
+    }
+
+    /// Tells of a shortage of memory, unless it is as before.
+    fn tell(&mut self, shortage: Shortage) {
+        if let Some(note) = shortage.note(&self.device.name()).filter(|_| shortage != self.told) {
+            (self.warn)(&note);
+        }
+        self.told = shortage;
     }
 }
 
@@ -55,10 +66,11 @@ impl SceneRenderer for LazyMachine {
             None => self.device.start(self.threads)?,
         };
         if let Some(surprise) = self.device.surprise.take() {
-            (self.surprised)(&surprise);
+            (self.warn)(&format!("rendering on the CPU: {surprise}"));
         }
         let rendered = machine.render(scene, Budget::of_samples(spp), Options::default(), observe);
         let rendered = rendered.map_err(|e| machine.failed(e))?;
+        self.tell(rendered.progress.shortage);
         self.name = Some(machine.name());
         self.machine = Some(machine);
         Ok(rendered)

@@ -8,12 +8,13 @@ use device::path::stage::{Stage, stages};
 use device::path::{FirstHitArgs, MegakernelArgs};
 use device::shape::triangle::TriangleUvs;
 use rayon::prelude::*;
-use torrance_gpu::backend::{Backend, Buffer, Error};
+use torrance_gpu::backend::{Backend, Buffer, Error, Place};
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::{Film, Pixel, Wide};
 
 use super::Options;
 use super::first_hits::FirstHitSums;
+use super::placement::Shortage;
 use super::tracer::Tracer;
 use super::work::Published;
 use crate::assemble::SceneData;
@@ -117,6 +118,37 @@ pub(super) struct Films<B: Backend> {
 
 impl<B: Primitives> Films<B> {
     pub(super) fn new(
+        backend: &mut B,
+        scene: &SceneData,
+        options: Options<'_>,
+        layers: u32,
+    ) -> Result<Self, Error> {
+        backend.placing(Place::Anywhere, |backend| Self::anywhere(backend, scene, options, layers))
+    }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(scene: &SceneData, options: Options<'_>, layers: u32) -> u64 {
+        let pixels = u64::from(scene.width) * u64::from(scene.height) * u64::from(layers);
+        let images = if options.shorter { 3 } else { 1 };
+        let first_hits =
+            options.first_hits.map_or((0, 0), |uvs| (size_of::<FirstHitPixel>(), size_of_val(uvs)));
+        pixels * (images * size_of::<FilmPixel>() + first_hits.0) as u64 + first_hits.1 as u64
+    }
+
+    /// Bytes of them that are in the memory of the host, as the machine's has no room.
+    pub(super) fn on_host(&self) -> u64 {
+        let mut bytes = 0;
+        for film in [&self.image].into_iter().chain(self.shorter.iter().flatten()) {
+            Shortage::count(film, &mut bytes);
+        }
+        if let Some((film, uvs)) = &self.first_hits {
+            Shortage::count(film, &mut bytes);
+            Shortage::count(uvs, &mut bytes);
+        }
+        bytes
+    }
+
+    fn anywhere(
         backend: &mut B,
         scene: &SceneData,
         options: Options<'_>,

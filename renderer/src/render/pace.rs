@@ -9,9 +9,12 @@ use super::tracer::Tracer;
 use crate::assemble::SceneData;
 
 /// How many films to spread the samples of a pixel over, for the image alone to fill the machine.
-pub(super) fn layers(parallelism: usize, scene: &SceneData, spp: u32) -> u32 {
+pub(super) fn layers<B: Backend>(backend: &B, scene: &SceneData, spp: u32) -> u32 {
+    if B::FOLDS_FILMS {
+        return 1;
+    }
     let pixels = scene.width as usize * scene.height as usize;
-    (parallelism.div_ceil(pixels) as u32).clamp(1, 64).min(spp)
+    (backend.parallelism().div_ceil(pixels) as u32).clamp(1, 64).min(spp)
 }
 
 /// Samples of a pixel that are added up before the host takes them over ([`Backend::FOLDS_FILMS`]), of an image of a size: 64, and

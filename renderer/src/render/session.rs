@@ -5,7 +5,7 @@ use std::time::Instant;
 use device::features::Features;
 use torrance_gpu::primitives::Primitives;
 
-use super::{Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish, prepare};
+use super::{Begun, Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish, prepare, upload_now};
 use crate::assemble::{Families, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -49,12 +49,16 @@ impl<B: Primitives> Session<B> {
         let (options, spp) = (request.options, request.budget.spp);
         prepare(backend, scene, options)?;
         let begin = Instant::now();
-        let mut last = match self.last.take() {
+        let can_go_on = |last: &Last<B>| last.uploaded.can_become_like(backend, &last.scene, scene);
+        let mut last = match self.last.take().filter(can_go_on) {
             Some(mut last) => {
                 last.uploaded.become_like(backend, &last.scene, scene)?;
                 Last { scene: scene.clone(), ..last }
             }
-            None => Last { scene: scene.clone(), uploaded: Uploaded::new(backend, scene)?, run: None },
+            None => {
+                let uploaded = upload_now(backend, scene, options, spp)?;
+                Last { scene: scene.clone(), uploaded, run: None }
+            }
         };
         backend.synchronize()?;
         let upload = begin.elapsed();
@@ -76,7 +80,8 @@ impl<B: Primitives> Session<B> {
                 Run::new(backend, &part, spp)?
             }
         };
-        run.render(backend, last.uploaded.view(scene), &part, upload, Some(observe))?;
+        let begun = Begun { upload, shortage: last.uploaded.shortage() };
+        run.render(backend, last.uploaded.view(scene), &part, begun, Some(observe))?;
         let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()

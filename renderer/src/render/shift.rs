@@ -110,11 +110,13 @@ impl<B: Primitives> Shift<'_, '_, B> {
                 _ if is_last => Block { samples: samples.clone(), ..block.clone() },
                 _ => continue,
             };
-            let verdict = self.part.work.report(self.part.me, part, (took, longest));
+            let Part { work, me, .. } = *self.part;
+            work.note_pool(me, self.tracer.shrunk());
+            work.report(me, part, (took, longest));
             if let Some(observe) = &mut self.observe {
-                self.part.work.tell(*observe);
+                work.tell(*observe);
             }
-            match verdict {
+            match work.verdict(me) {
                 Verdict::GoOn => {}
                 Verdict::Publish => self.publish()?,
                 Verdict::Leave => return Ok(false),

@@ -8,7 +8,8 @@ use torrance_gpu::backend::Error;
 use torrance_gpu::primitives::Primitives;
 
 use super::Kernel;
-use super::wavefront::{Paths, Wavefront};
+use super::placement::Demand;
+use super::wavefront::{Paths, Wavefront, fit};
 use super::{Options, StageTimes};
 use crate::assemble::SceneData;
 
@@ -36,6 +37,41 @@ const SAMPLES_OF_A_RACE: u32 = 8;
 fn probably_stages(scene: &SceneData) -> bool {
     const LARGE: usize = 10_000;
     Kernel::for_scene(scene) == Kernel::Full || scene.stats.nodes >= LARGE
+}
+
+/// Paths of a render.
+fn paths_of(scene: &SceneData, spp: u32) -> u64 {
+    u64::from(scene.width) * u64::from(scene.height) * u64::from(spp)
+}
+
+/// Whether a render is long enough for a race.
+fn is_long(scene: &SceneData, spp: u32) -> bool {
+    paths_of(scene, spp) >= WORTH_A_RACE && spp >= SAMPLES_OF_A_RACE
+}
+
+impl Integrator {
+    /// The wavefront that a render of so many samples per pixel wants, if it wants one.
+    fn wavefront(self, scene: &SceneData, spp: u32) -> Option<Paths> {
+        match self {
+            Self::Wavefront(paths) => Some(paths),
+            Self::Fastest(paths) if is_long(scene, spp) || probably_stages(scene) => Some(paths),
+            _ => None,
+        }
+    }
+
+    /// Bytes of memory that paths under way take of a machine with as much as they want.
+    pub(super) fn bytes_wanted(self, scene: &SceneData, spp: u32) -> u64 {
+        self.wavefront(scene, spp).map_or(0, |paths| fit::all(scene, paths, paths_of(scene, spp)))
+    }
+
+    /// Bytes of memory that a render takes, beside its scene and `films` bytes of films.
+    pub(super) fn demand(self, scene: &SceneData, spp: u32, films: u64) -> Demand {
+        let stages = self.wavefront(scene, spp);
+        let enough = stages.map_or(0, |paths| fit::enough(scene, paths, paths_of(scene, spp)));
+        // Where there is no room for a pool, the megakernel needs none.
+        let least = if matches!(self, Self::Fastest(_)) { 0 } else { enough };
+        Demand { films, least, enough }
+    }
 }
 
 /// One of the integrators.
@@ -93,39 +129,39 @@ pub(super) struct Tracer<B: Primitives> {
     lap: Option<Lap>,
     /// Whether the megakernel may stand in for a wavefront that there is no memory for.
     may_fall_back: bool,
+    /// Slots of the wavefront that there was room for, and of the one that was wanted; 0 for none.
+    slots: u32,
+    wanted: u32,
 }
 
 impl<B: Primitives> Tracer<B> {
-    /// A tracer for a render of at most `spp` samples per pixel.
+    /// A tracer for a render of at most `spp` samples per pixel, which leaves room for `films` bytes of films.
     pub(super) fn new(
         backend: &mut B,
         scene: &SceneData,
         options: Options<'_>,
         spp: u32,
+        films: u64,
     ) -> Result<Self, Error> {
-        let most = u64::from(scene.width) * u64::from(scene.height) * u64::from(spp);
-        let is_long = most >= WORTH_A_RACE && spp >= SAMPLES_OF_A_RACE;
-        let stages = probably_stages(scene);
-        let mut wavefront = match options.integrator {
-            Integrator::Wavefront(paths) => Some(Wavefront::new(backend, scene, paths, most)?),
-            // Where there is no memory for a large pool, a smaller one is nearly as fast; the megakernel needs none.
-            Integrator::Fastest(paths) if is_long || stages => (0..4).find_map(|halvings| {
-                let pool = (paths.pool >> halvings).max(1);
-                Wavefront::new(backend, scene, Paths { pool, ..paths }, most).ok()
-            }),
-            _ => None,
+        let most = paths_of(scene, spp);
+        let may_fall_back = matches!(options.integrator, Integrator::Fastest(_));
+        let wanted = options.integrator.wavefront(scene, spp);
+        let built = wanted.map(|paths| fit::largest(backend, scene, (paths, most), films, may_fall_back));
+        let mut wavefront = match built.transpose() {
+            Err(_) if may_fall_back => None,
+            built => built?,
         };
-        let is_open = matches!(options.integrator, Integrator::Fastest(_)) && is_long && wavefront.is_some();
+        let is_open = may_fall_back && is_long(scene, spp) && wavefront.is_some();
         let turn = match wavefront {
             Some(_) if !is_open => Contestant::Wavefront,
             _ => Contestant::Megakernel,
         };
-        let may_fall_back = matches!(options.integrator, Integrator::Fastest(_));
         if let (true, Some(wavefront)) = (options.stage_times, &mut wavefront) {
             wavefront.take_times(backend)?;
         }
         let wavefront = wavefront.map(Box::new);
         Ok(Self {
+            slots: wavefront.as_ref().map_or(0, |wavefront| wavefront.slots() as u32),
             wavefront,
             turn,
             last: turn,
@@ -134,6 +170,7 @@ impl<B: Primitives> Tracer<B> {
             is_warm: false,
             lap: None,
             may_fall_back,
+            wanted: wanted.map_or(0, |paths| fit::slots(paths, most)),
         })
     }
 
@@ -146,21 +183,37 @@ impl<B: Primitives> Tracer<B> {
         backend: &mut B,
         args: MegakernelArgs,
     ) -> Result<(), Error> {
-        if let (Contestant::Wavefront, Some(wavefront)) = (self.turn, &mut self.wavefront) {
-            match wavefront.hold(backend, &args) {
+        let mut rest = args;
+        while let (Contestant::Wavefront, Some(wavefront), 1..) =
+            (self.turn, &mut self.wavefront, rest.invocations)
+        {
+            match wavefront.hold_part(backend, &rest) {
                 Err(_) if self.may_fall_back => {
                     (self.wavefront, self.turn, self.is_open) = (None, Contestant::Megakernel, false);
+                    self.slots = 0;
                 }
-                held => held?,
+                held => {
+                    let invocations = held?;
+                    // SAFETY: as the caller promised, of these invocations, too.
+                    unsafe { wavefront.run(backend, MegakernelArgs { invocations, ..rest })? };
+                    rest.first_invocation += invocations;
+                    rest.invocations -= invocations;
+                }
             }
         }
         self.last = self.turn;
-        // SAFETY: as the caller promised.
-        unsafe {
-            match (self.turn, &mut self.wavefront) {
-                (Contestant::Wavefront, Some(wavefront)) => wavefront.run(backend, args),
-                _ => backend.launch::<S>(args),
-            }
+        match rest.invocations {
+            0 => Ok(()),
+            // SAFETY: as the caller promised.
+            _ => unsafe { backend.launch::<S>(rest) },
+        }
+    }
+
+    /// Slots of the wavefront, and slots that were wanted, if these were more.
+    pub(super) const fn shrunk(&self) -> Option<[u32; 2]> {
+        match self.slots < self.wanted {
+            true => Some([self.slots, self.wanted]),
+            false => None,
         }
     }
 
@@ -183,7 +236,9 @@ impl<B: Primitives> Tracer<B> {
     /// Most paths of a first launch: a small pool takes many rounds for them.
     pub(super) fn first_paths(&self) -> f64 {
         match (self.turn, &self.wavefront) {
-            (Contestant::Wavefront, Some(wavefront)) => 8.0 * wavefront.slots() as f64,
+            (Contestant::Wavefront, Some(wavefront)) => {
+                f64::from(fit::FIRST_PATHS) * wavefront.slots() as f64
+            }
             _ => f64::INFINITY,
         }
     }
@@ -260,6 +315,8 @@ mod tests {
             is_warm: false,
             lap: None,
             may_fall_back: true,
+            slots: 0,
+            wanted: 0,
         }
     }
 
@@ -359,7 +416,7 @@ mod tests {
                 (Integrator::Wavefront(Paths::new(16)), false),
             ] {
                 let options = Options { integrator, ..Options::default() };
-                let tracer = Tracer::new(&mut cpu, &scene, options, spp).unwrap();
+                let tracer = Tracer::new(&mut cpu, &scene, options, spp, 0).unwrap();
                 assert_eq!(tracer.is_open, is_race, "{integrator:?} of {side} x {side} pixels, {spp} spp");
             }
         }

@@ -19,6 +19,7 @@ use torrance_gpu::backend::{Backend, Buffer, Error, Shared};
 use torrance_gpu::primitives::{Primitives, SummedArea, Temp, Whole};
 use torrance_scene::{HiddenNormals, Holes};
 
+use super::placement::{Part, Placement, Shortage};
 use crate::assemble::{ImageEnvironment, SceneData};
 
 /// Nodes that a core's own caches hold about, where packets of rays are faster than rays alone.
@@ -49,25 +50,38 @@ pub struct Uploaded<B: Backend> {
     tables: B::Buf<u64>,
     /// The scene as stages see it, where they can read it through a pointer.
     view: B::Buf<KeptView>,
+    placement: Placement,
 }
 
 impl<B: Primitives> Uploaded<B> {
     /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of its portals.
+    ///
+    /// # Errors
+    /// There is not enough memory, or what the machine says.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
+        Self::placed(backend, scene, Placement::ON_MACHINE)
+    }
+
+    /// As [`Uploaded::new`], to where a placement says.
+    pub(super) fn placed(backend: &mut B, scene: &SceneData, at: Placement) -> Result<Self, Error> {
+        at.put_rest(backend, |backend| Self::copied(backend, scene, at))
+    }
+
+    fn copied(backend: &mut B, scene: &SceneData, at: Placement) -> Result<Self, Error> {
         let SceneData { geometry, pictures, .. } = scene;
         let swatches = &pictures.swatches;
         let mut uploaded = Self {
-            nodes: backend.share_nodes(&geometry.nodes)?,
-            prims: padded(backend, &geometry.prims)?,
-            sources: backend.share("sources of primitives", &geometry.sources)?,
-            instances: backend.upload("instances", &geometry.instances)?,
-            normals: backend.share("normals", &geometry.normals)?,
-            uvs: backend.share("texture coordinates", &geometry.uvs)?,
-            colors: backend.share("vertex colours", &geometry.colors)?,
+            nodes: at.put(backend, Part::Nodes, |b| b.share_nodes(&geometry.nodes))?,
+            prims: at.put(backend, Part::Prims, |b| padded(b, &geometry.prims))?,
+            sources: at.put(backend, Part::Sources, |b| b.share(SOURCES, &geometry.sources))?,
+            instances: at.put(backend, Part::Instances, |b| b.upload("instances", &geometry.instances))?,
+            normals: at.put(backend, Part::Normals, |b| b.share("normals", &geometry.normals))?,
+            uvs: at.put(backend, Part::Uvs, |b| b.share("texture coordinates", &geometry.uvs))?,
+            colors: at.put(backend, Part::Colors, |b| b.share("vertex colours", &geometry.colors))?,
             materials: backend.upload("materials", &scene.materials)?,
             coats: backend.upload("coats", &scene.coats)?,
             textures: backend.upload("textures", &swatches.textures)?,
-            texels: backend.share("texels", &swatches.texels)?,
+            texels: at.put(backend, Part::Texels, |b| b.share("texels", &swatches.texels))?,
             lights: backend.upload("lights", &scene.lights.all)?,
             light_table: backend.upload("light table", &scene.lights.table)?,
             filter: backend.upload("pixel filter", &scene.filter.parts)?,
@@ -79,6 +93,7 @@ impl<B: Primitives> Uploaded<B> {
             portals: backend.upload("portals", &[])?,
             tables: backend.upload(TABLES, &[])?,
             view: backend.zeroed("view of the scene", 1)?,
+            placement: at,
         };
         uploaded.upload_environment(backend, pictures.environment.as_deref())?;
         uploaded.put_view(backend, scene)?;
@@ -96,16 +111,30 @@ impl<B: Primitives> Uploaded<B> {
         old: &SceneData,
         new: &SceneData,
     ) -> Result<(), Error> {
+        let at = self.placement;
+        at.put_rest(backend, |backend| self.replace(backend, old, new))
+    }
+
+    /// Whether to do so, or rather to place the new scene anew.
+    pub(super) fn can_become_like(&self, backend: &B, old: &SceneData, new: &SceneData) -> bool {
+        self.placement.suits(backend, old, new)
+    }
+
+    fn replace(&mut self, backend: &mut B, old: &SceneData, new: &SceneData) -> Result<(), Error> {
+        let at = self.placement;
+        // There need not be room for both.
         macro_rules! shared {
-            ($($buffer:ident: $label:literal, $($field:ident).+;)*) => { $(
+            ($($buffer:ident: $part:ident, $label:expr, $($field:ident).+;)*) => { $(
                 if !old.$($field).+.is(&new.$($field).+) {
-                    *$buffer = backend.share($label, &new.$($field).+)?;
+                    *$buffer = backend.upload($label, &[])?;
+                    *$buffer = at.put(backend, Part::$part, |b| b.share($label, &new.$($field).+))?;
                 }
             )* };
         }
         macro_rules! copied {
             ($($buffer:ident: $label:literal, $($field:ident).+;)*) => { $(
                 if bytes_of(&old.$($field).+) != bytes_of(&new.$($field).+) {
+                    *$buffer = backend.upload($label, &[])?;
                     *$buffer = backend.upload($label, &new.$($field).+)?;
                 }
             )* };
@@ -115,17 +144,16 @@ impl<B: Primitives> Uploaded<B> {
         let Self {
             nodes, prims, sources, instances, normals, uvs, colors, materials, coats, textures, texels, lights,
             light_table, filter, filter_edges, emissive, slides,
-            environment: _, sky: _, portals: _, tables: _, view: _,
+            environment: _, sky: _, portals: _, tables: _, view: _, placement: _,
         } = self;
         shared! {
-            sources: "sources of primitives", geometry.sources;
-            normals: "normals", geometry.normals;
-            uvs: "texture coordinates", geometry.uvs;
-            colors: "vertex colours", geometry.colors;
-            texels: "texels", pictures.swatches.texels;
+            sources: Sources, SOURCES, geometry.sources;
+            normals: Normals, "normals", geometry.normals;
+            uvs: Uvs, "texture coordinates", geometry.uvs;
+            colors: Colors, "vertex colours", geometry.colors;
+            texels: Texels, "texels", pictures.swatches.texels;
         }
         copied! {
-            instances: "instances", geometry.instances;
             materials: "materials", materials;
             coats: "coats", coats;
             textures: "textures", pictures.swatches.textures;
@@ -136,11 +164,18 @@ impl<B: Primitives> Uploaded<B> {
             filter: "pixel filter", filter.parts;
             filter_edges: "edges of the pixel filter", filter.edges;
         }
+        if bytes_of(&old.geometry.instances) != bytes_of(&new.geometry.instances) {
+            *instances = backend.upload("instances", &[])?;
+            *instances =
+                at.put(backend, Part::Instances, |b| b.upload("instances", &new.geometry.instances))?;
+        }
         if !old.geometry.nodes.is(&new.geometry.nodes) {
-            *nodes = backend.share_nodes(&new.geometry.nodes)?;
+            *nodes = backend.share_nodes(&Shared::default())?;
+            *nodes = at.put(backend, Part::Nodes, |b| b.share_nodes(&new.geometry.nodes))?;
         }
         if !old.geometry.prims.is(&new.geometry.prims) {
-            *prims = padded(backend, &new.geometry.prims)?;
+            *prims = backend.upload("primitives", &[])?;
+            *prims = at.put(backend, Part::Prims, |b| padded(b, &new.geometry.prims))?;
         }
         let is_same_sky = match (&old.pictures.environment, &new.pictures.environment) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new) || old == new,
@@ -157,11 +192,29 @@ impl<B: Primitives> Uploaded<B> {
         backend: &mut B,
         environment: Option<&ImageEnvironment>,
     ) -> Result<(), Error> {
+        let sky: &[SkyTexel] = environment.map_or(&[], |e| &e.sky);
         self.environment = backend.upload("environment", environment.map_or(&[], |e| from_ref(&e.record)))?;
-        self.sky = backend.upload("sky", environment.map_or(&[], |e| &e.sky))?;
+        self.sky = backend.upload("sky", &[])?;
+        self.sky = self.placement.put(backend, Part::Sky, |b| b.upload("sky", sky))?;
         self.portals = backend.upload("portals", environment.map_or(&[], |e| &e.portals))?;
-        self.tables = summed(backend, environment)?;
+        self.tables = backend.upload(TABLES, &[])?;
+        self.tables = summed(backend, environment, self.placement)?;
         Ok(())
+    }
+
+    /// What of it is in the memory of the host, as the machine's has no room.
+    pub(super) fn shortage(&self) -> Shortage {
+        let mut short = self.placement.shortage();
+        macro_rules! count {
+            ($($kind:ident: $($buffer:ident)*;)*) => { $($(Shortage::count(&self.$buffer, &mut short.$kind);)*)* };
+        }
+        count! {
+            textures: texels sky tables;
+            shading: normals uvs colors sources;
+            trees: nodes prims instances;
+            tables: materials coats textures lights light_table filter filter_edges emissive slides environment portals view;
+        }
+        short
     }
 
     /// Puts the view where the scene in the back end's memory can point to it.
@@ -244,11 +297,12 @@ fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {
 fn summed<B: Primitives>(
     backend: &mut B,
     environment: Option<&ImageEnvironment>,
+    at: Placement,
 ) -> Result<B::Buf<u64>, Error> {
     let Some(ImageEnvironment { tables, portals, .. }) = environment else {
         return backend.zeroed(TABLES, 0);
     };
-    let mut entries = backend.upload(TABLES, tables)?;
+    let mut entries = at.put(backend, Part::SkyTables, |b| b.upload(TABLES, tables))?;
     for Portal { table, .. } in portals {
         let sums = SummedArea::<Whole<u64>>::new(table.width + 1, table.height + 1).placed_at(table.first);
         let count = (table.width as usize + 1) * (table.height as usize + 1);
@@ -260,6 +314,7 @@ fn summed<B: Primitives>(
     Ok(entries)
 }
 
+const SOURCES: &str = "sources of primitives";
 const TABLES: &str = "tables of the environment";
 
 /// The primitives, and if they are fewer than may be read, others after them that are never met.

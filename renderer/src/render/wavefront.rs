@@ -1,6 +1,7 @@
 //! The wavefront on the side of the host: rounds of stages over a pool of paths, as [`device::path::wavefront`] describes
 //! them. A pass is queued as a whole; how far it is, the host looks up when it should be over.
 
+pub(super) mod fit;
 mod order;
 mod paths;
 mod rounds;
@@ -10,14 +11,14 @@ use device::path::stage::stages;
 use device::path::wavefront::{ALIGNMENT, Counters, Pool};
 use device::path::{MegakernelArgs, TracingArgs, WavefrontArgs};
 use primitives::Ptr;
-use torrance_gpu::backend::{Buffer, Error};
+use torrance_gpu::backend::{Buffer, Error, Place};
 use torrance_gpu::primitives::{Length, PartitionByKey, Primitives, Select, Temp};
 
 use super::Kernel;
 use super::stage_times::{Clock, StageTimes, Step, StepTime};
 use crate::assemble::SceneData;
 
-use order::{Order, RayOrder, by_key, families};
+use order::{Order, RayOrder, families};
 use rounds::Rounds;
 
 pub use paths::{Paths, When};
@@ -59,6 +60,8 @@ pub(super) struct Wavefront<B: Primitives> {
     ray_order: Option<RayOrder<B>>,
     pub(super) pool: B::Buf<u64>,
     pub(super) gathered: B::Buf<u64>,
+    /// Most paths that there is room to gather of, as far as is known.
+    most_gathered: u32,
     alive: B::Buf<u8>,
     shadow: B::Buf<u8>,
     queue: B::Buf<u32>,
@@ -81,6 +84,11 @@ const fn aligned_words(bytes: usize) -> usize {
     (bytes + ALIGNMENT).div_ceil(8)
 }
 
+/// Words of what the paths of a pass gather.
+fn gathered_words(take: &MegakernelArgs) -> usize {
+    aligned_words(WavefrontArgs::paths(take) as usize * Paths::BYTES_PER_PATH)
+}
+
 /// The first address of a buffer that is a multiple of [`ALIGNMENT`].
 fn aligned<T>(buffer: &impl Buffer<u64>) -> Ptr<T> {
     let start = buffer.ptr().cast::<u8>();
@@ -90,18 +98,11 @@ fn aligned<T>(buffer: &impl Buffer<u64>) -> Ptr<T> {
 impl<B: Primitives> Wavefront<B> {
     /// Takes the memory for paths of a scene, of a render of `most` paths.
     pub(super) fn new(backend: &mut B, scene: &SceneData, paths: Paths, most: u64) -> Result<Self, Error> {
-        // Slots beyond the paths that there are would only be gone through in vain.
-        let pool = paths.pool.min(most.max(1).next_multiple_of(1024).min(u64::from(Paths::MOST)) as u32);
-        let paths = Paths { pool, ..paths };
-        let slots = pool as usize;
+        let paths = Paths { pool: fit::slots(paths, most), ..paths };
+        let slots = paths.pool as usize;
         let families = families(scene, paths);
         let order = if families.len() > 1 { Some(Order::new(backend, scene, slots)?) } else { None };
         let ray_order = RayOrder::new(backend, scene, paths)?;
-        let temp_bytes = [
-            Select::partition().temp_bytes(pool),
-            order.as_ref().map_or(0, |_| PartitionByKey.temp_bytes::<u32>(pool)),
-            ray_order.as_ref().map_or(0, |_| by_key().pairs_temp_bytes::<u32>(pool)),
-        ];
         let bytes = Pool::offsets(slots)[Pool::COLUMNS.len()];
         Ok(Self {
             paths,
@@ -112,6 +113,7 @@ impl<B: Primitives> Wavefront<B> {
             ray_order,
             pool: backend.zeroed("paths under way", aligned_words(bytes))?,
             gathered: backend.zeroed("what paths gather", 0)?,
+            most_gathered: u32::MAX,
             alive: backend.zeroed("which paths are alive", slots)?,
             shadow: backend.zeroed("which paths wait for light", slots)?,
             queue: backend.zeroed("queue of paths", slots)?,
@@ -120,7 +122,7 @@ impl<B: Primitives> Wavefront<B> {
             shadow_queue: backend.zeroed("queue of shadow rays", slots)?,
             shadow_count: backend.zeroed("number of shadow rays", 1)?,
             counters: backend.zeroed("counters of paths", 1)?,
-            temp: Temp::new(backend, temp_bytes.into_iter().max().unwrap_or(0))?,
+            temp: Temp::new(backend, fit::temp_bytes(scene, paths))?,
             rounds: Rounds::UNKNOWN,
             clock: None,
         })
@@ -169,7 +171,7 @@ impl<B: Primitives> Wavefront<B> {
 
     /// Takes the memory for what the paths of a pass gather.
     pub(super) fn hold(&mut self, backend: &mut B, take: &MegakernelArgs) -> Result<(), Error> {
-        let words = aligned_words(WavefrontArgs::paths(take) as usize * Paths::BYTES_PER_PATH);
+        let words = gathered_words(take);
         if self.gathered.len() < words {
             // There need not be room for both.
             self.gathered = backend.zeroed("what paths gather", 0)?;
@@ -425,7 +427,9 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
         false => backend.prepare::<stages::connect>()?,
     }
     backend.prepare::<stages::accumulate>()?;
-    let mut smallest = Wavefront::new(backend, scene, Paths { pool: 1, ..paths }, 1)?;
+    // Nothing uses its memory, which the last of several renders may have left no room for.
+    let mut smallest = backend
+        .placing(Place::Anywhere, |backend| Wavefront::new(backend, scene, Paths { pool: 1, ..paths }, 1))?;
     if smallest.ray_order.is_some() {
         backend.prepare::<stages::ray_keys>()?;
         backend.prepare::<stages::light_keys>()?;
@@ -437,6 +441,7 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
 
 #[cfg(test)]
 mod tests {
+    use super::order::by_key;
     use super::*;
 
     /// Of everything that there is for a slot, in scenes with both orders.

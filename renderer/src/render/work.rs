@@ -15,7 +15,7 @@ use super::blocks::{Block, Blocks, Coverage, missing};
 use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
 use super::films::{HostFilms, RawFilms};
 use super::noise::Looks;
-use super::{Budget, Control, Progress};
+use super::{Begun, Budget, Control, Progress, Shortage};
 
 /// Shortest and longest time that a block should take where machines share a render, seconds.
 const BLOCK_SECONDS: [f64; 2] = [0.2, 2.0];
@@ -60,6 +60,7 @@ struct Worker {
     /// The number of the last checkpoint that it has published for.
     checkpoint: u32,
     is_gone: bool,
+    shortage: Shortage,
 }
 
 impl Worker {
@@ -75,13 +76,11 @@ impl Worker {
         self.claimed.is_none() && self.is_published()
     }
 
-    /// Learns how fast it is: paths per second.
-    fn learn(&mut self, paths: f64, took: Duration) -> f64 {
+    /// Learns how fast it is.
+    fn learn(&mut self, paths: f64, took: Duration) {
         let rate = paths / took.as_secs_f64().max(1e-6);
         // Parts of an image differ in cost, and so do integrators.
-        let rate = self.rate.map_or(rate, |before| 0.75 * before + 0.25 * rate);
-        self.rate = Some(rate);
-        rate
+        self.rate = Some(self.rate.map_or(rate, |before| 0.75 * before + 0.25 * rate));
     }
 }
 
@@ -227,15 +226,16 @@ impl<'a> Work<'a> {
         &self.whole
     }
 
-    /// A machine begins, after it took so long to copy the scene. Returns films of an earlier run if it can go on with them.
-    pub(super) fn enter(&self, me: usize, manner: Manner, upload: Duration) -> Option<Arc<Published>> {
+    /// A machine begins. Returns films of an earlier run if it can go on with them.
+    pub(super) fn enter(&self, me: usize, manner: Manner, begun: Begun) -> Option<Arc<Published>> {
         let mut state = self.lock();
         if state.begin.is_none() {
             state.begin = Some(Instant::now());
             state.last_checkpoint = Instant::now();
         }
-        state.upload = state.upload.max(upload);
+        state.upload = state.upload.max(begun.upload);
         state.workers[me].manner = Some(manner);
+        state.workers[me].shortage = begun.shortage;
         let resumed = state.resumed.take()?;
         let can_go_on = state.workers.len() == 1 && manner.layers == 1;
         let (published, base) = resumed.divided(can_go_on);
@@ -279,26 +279,37 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// What the pool of a machine went without.
+    pub(super) fn note_pool(&self, me: usize, pool: Option<[u32; 2]>) {
+        self.lock().workers[me].shortage.pool = pool;
+    }
+
     /// A machine has taken a part of its block, in so long; no launch took longer than `longest`.
-    pub(super) fn report(&self, me: usize, part: Block, (took, longest): (Duration, Duration)) -> Verdict {
+    pub(super) fn report(&self, me: usize, part: Block, (took, longest): (Duration, Duration)) {
         let mut state = self.lock();
         state.longest_launch = state.longest_launch.max(longest);
         let worker = &mut state.workers[me];
-        let rate = worker.learn(part.paths() as f64, took);
+        worker.learn(part.paths() as f64, took);
         worker.fingerprint = worker.fingerprint.wrapping_add(fingerprint(&part.samples, &part.invocations));
         worker.done.insert(part.clone());
-        let claimed = worker.claimed.clone();
         state.done.insert(part);
+        self.begin_checkpoint(&mut state);
+    }
+
+    /// What a machine does after a launch.
+    pub(super) fn verdict(&self, me: usize) -> Verdict {
+        let state = self.lock();
+        let worker = &state.workers[me];
         let is_long = || {
             let done: Vec<_> = state.done.iter().collect();
-            let left = claimed.map_or(0, |claimed| missing(&done, &claimed).iter().map(Block::paths).sum());
-            left as f64 > rate * BLOCK_SECONDS[0]
+            let left = worker.claimed.iter().flat_map(|claimed| missing(&done, claimed));
+            left.map(|block| block.paths()).sum::<u64>() as f64
+                > worker.rate.unwrap_or(f64::INFINITY) * BLOCK_SECONDS[0]
         };
         if self.is_over(&state) || self.idle.load(Ordering::Relaxed) > 0 && is_long() {
             return Verdict::Leave;
         }
-        self.begin_checkpoint(&mut state);
-        if state.workers[me].checkpoint < state.checkpoint { Verdict::Publish } else { Verdict::GoOn }
+        if worker.checkpoint < state.checkpoint { Verdict::Publish } else { Verdict::GoOn }
     }
 
     /// A machine has copied its films to the host.
@@ -365,6 +376,8 @@ impl<'a> Work<'a> {
     pub(super) fn progress(&self) -> Progress {
         let state = self.lock();
         let pixels = u64::from(self.size[0]) * u64::from(self.size[1]);
+        let none = Shortage::default();
+        let machine = state.workers.iter().position(|worker| worker.shortage != none).unwrap_or(0);
         let samples = state.done.paths() as f64 / self.whole.invocations.len() as f64;
         Progress {
             spp: state.coverage(&self.whole).fewest,
@@ -378,6 +391,8 @@ impl<'a> Work<'a> {
             elapsed: state.elapsed(),
             upload: state.upload,
             longest_launch: state.longest_launch,
+            shortage: state.workers.get(machine).map_or(none, |worker| worker.shortage),
+            machine,
         }
     }
 

@@ -22,7 +22,7 @@ mod work;
 pub use grid::Grid;
 pub use plan::{Plan, SheetStyle};
 pub use results::{Column, Results};
-pub use run::{Failures, render_all};
+pub use run::{Failures, Scene, render_all};
 pub use sheets::SheetKind;
 pub use spec::{Axis, MOST_VARIANTS};
 pub use store::{StoredVariant, VariantStore};

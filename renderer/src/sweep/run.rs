@@ -16,6 +16,7 @@ use crate::assemble::SceneData;
 use crate::machine::on;
 use crate::render::{
     Budget, Checkpoints, Control, Identity, Job, Options, Progress, Rendered, Request, Resumed, Session,
+    bytes_wanted,
 };
 use crate::{Machine, MachineError};
 
@@ -63,6 +64,7 @@ pub fn render_all(
     if !small.is_empty() {
         workers = small.iter_mut().collect();
     }
+    let workers = with_room(workers, scenes, options);
     let pixels = scenes.iter().map(|Scene { data, .. }| data.width as usize * data.height as usize).max();
     let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
     let work = |machine: &mut Machine, desk: Desk<'_, Rendered>| {
@@ -97,6 +99,35 @@ impl Scene<'_> {
         let (path, identity, _) = self.checkpoint.as_ref()?;
         Resumed::read(path, identity).ok()
     }
+}
+
+/// Those of the machines that have room for their scenes. Of several on one device one alone renders, if its memory has not room
+/// for all: two that read the host's memory are slower than one that does not.
+fn with_room<'a>(
+    machines: Vec<&'a mut Machine>,
+    scenes: &[Scene<'_>],
+    options: Options<'_>,
+) -> Vec<&'a mut Machine> {
+    let mut devices: Vec<(String, u64)> = Vec::new();
+    let mut has_room = |machine: &mut Machine| {
+        let (wanted, room, name) = on!(machine, backend => {
+            let wanted =
+                scenes.iter().map(|one| bytes_wanted(&*backend, one.data, options, one.budget.spp));
+            (wanted.max().unwrap_or(0), backend.room().unwrap_or(u64::MAX), backend.name())
+        });
+        match devices.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, taken)) if taken.saturating_add(wanted) > room => false,
+            Some((_, taken)) => {
+                *taken += wanted;
+                true
+            }
+            None => {
+                devices.push((name, wanted));
+                true
+            }
+        }
+    };
+    machines.into_iter().filter_map(|machine| has_room(machine).then_some(machine)).collect()
 }
 
 /// CPUs that fill the machine where images are too small for all of it: one for each thread. Else none.

@@ -17,7 +17,7 @@ use super::{Plan, StoredVariant, Variant};
 use crate::Machine;
 use crate::assemble::{SceneData, share_kernels};
 use crate::render::{
-    Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, provenance,
+    Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, Shortage, provenance,
 };
 
 /// Receives the progress of a sweep, and can stop it.
@@ -36,6 +36,8 @@ pub struct VariantResult {
     pub statistics: Statistics,
     /// Time and samples of its render.
     pub record: RenderRecord,
+    /// What did not fit into the machine's memory.
+    pub shortage: Shortage,
     /// Outputs of the variant that could not be written.
     pub failures: Vec<Failure>,
 }
@@ -135,6 +137,7 @@ impl Sweep<'_> {
         };
         let kept = store.keep(self.keys[i], &stored);
         let mut result = self.result(i, &stored);
+        result.shortage = rendered.progress.shortage;
         if let Err(e) = kept {
             result.failures.push(Failure::new(e));
         }
@@ -152,6 +155,7 @@ impl Sweep<'_> {
             cell: RgbImage::from_raw(*width, *height, rgb).unwrap_or_default(),
             statistics: Statistics::new(&measured),
             record: stored.record,
+            shortage: Shortage::default(),
             failures: written.into_iter().flatten().filter_map(Result::err).map(Failure::from).collect(),
         }
     }

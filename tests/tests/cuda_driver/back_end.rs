@@ -7,6 +7,7 @@ use torrance_gpu::backend::cuda::driver::LIBRARY_VARIABLE;
 use torrance_gpu::backend::cuda::{Entry, Ptx, driver};
 
 use super::children::{contains, fake, on_every_driver, run, run_by};
+use super::scenes::SCENES_VARIABLE;
 
 #[test]
 fn buffers_launches_and_times() {
@@ -43,6 +44,30 @@ fn running_out_of_memory() {
         contains(answer, &["allocating ", "for \"film\": out of memory: ", " are free on cuda:0"]);
         contains(answer, &["more than can be addressed"]);
     });
+}
+
+#[test]
+fn memory_of_the_host() {
+    on_every_driver("places", |answer| {
+        let limited = "of which 0 bytes of 1.0 MiB may still be used";
+        contains(answer, &["allocating 4 bytes for \"more\": out of memory: ", limited]);
+    });
+    let Some(fake) = fake() else { return };
+    let refused = run("places", &[(LIBRARY_VARIABLE, fake), ("FAKE_FAIL", "cuMemHostAlloc=2")]).answer;
+    contains(&refused, &["for \"anywhere\": out of memory", "nor does the host have memory to lend"]);
+    // A driver that lends none: the GPU's memory stands in, as far as there is room.
+    let absent =
+        run("places", &[(LIBRARY_VARIABLE, fake), ("FAKE_FAIL", "cuMemHostGetDevicePointer_v2=801")]);
+    contains(&absent.answer, &["for \"anywhere\": out of memory"]);
+    contains(&absent.left, &["allocations=0 pinned=0 "]);
+}
+
+#[test]
+fn scenes_larger_than_the_memory() {
+    let Some(fake) = fake() else { return };
+    let child = run("scenes", &[(LIBRARY_VARIABLE, fake), (SCENES_VARIABLE, fake)]);
+    println!("{}", child.answer);
+    contains(&child.left, &["contexts=0 modules=0 streams=0 events=0 allocations=0 pinned=0 "]);
 }
 
 /// The driver made for the test has its memory from the host: with a GPU's there would be no limit that both start with.

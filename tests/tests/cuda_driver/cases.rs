@@ -3,7 +3,7 @@
 use device::features::Features;
 use device::path::stage::{LAUNCHES, Launch, stages};
 use torrance_gpu::backend::cuda::{Cuda, Demand, devices, driver};
-use torrance_gpu::backend::{Backend, Buffer, Error};
+use torrance_gpu::backend::{Backend, Buffer, Error, Place};
 
 use super::children::contains;
 use super::{FillArgs, KERNELS};
@@ -164,6 +164,45 @@ pub(super) fn exhaust() -> Result<String, Error> {
     fill(&mut cuda, 1.0, out.ptr(), 64)?;
     cuda.synchronize()?;
     Ok(format!("{first} | {second}"))
+}
+
+/// Buffers in the memory of the host, which are used as those in the GPU's; and a limit on these.
+pub(super) fn places() -> Result<String, Error> {
+    const N: usize = 1 << 18;
+    let mut cuda = Cuda::with_ptx(0, KERNELS)?;
+    let numbers: Vec<f32> = (0..N).map(|i| i as f32).collect();
+    let full = cuda.room().unwrap();
+    assert!(full <= cuda.free_memory()?);
+    cuda.limit_memory(4 * N as u64);
+    assert_eq!(cuda.room(), Some(4 * N as u64));
+
+    let near = cuda.zeroed::<f32>("near", N)?;
+    assert_eq!((near.is_remote(), cuda.room()), (false, Some(0)));
+    let more = cuda.upload("more", &[1.0_f32]).unwrap_err();
+    let mut far = cuda.placing(Place::Anywhere, |cuda| cuda.upload("anywhere", &numbers))?;
+    let clear = cuda.placing(Place::Host, |cuda| cuda.zeroed::<f32>("clear", N))?;
+    assert!(far.is_remote() && clear.is_remote() && cuda.room() == Some(0));
+    assert!(cuda.upload("again", &[1.0_f32]).is_err(), "a place is for what is allocated meanwhile");
+
+    assert_eq!((cuda.download(&far)?, cuda.download(&clear)?), (numbers, vec![0.0; N]));
+    fill(&mut cuda, 7.0, far.ptr(), 10)?;
+    fill(&mut cuda, 8.0, near.ptr(), 1000)?;
+    cuda.synchronize()?;
+    assert_eq!(cuda.download(&far)?[..12], [&[7.0; 10][..], &[10.0, 11.0]].concat());
+    cuda.copy(&near, &mut far)?;
+    assert_eq!(cuda.download(&far)?, cuda.download(&near)?);
+    let mut near = near;
+    cuda.copy(&clear, &mut near)?;
+    assert_eq!(cuda.download(&near)?, vec![0.0; N]);
+
+    // What is freed is there again, also for those that come after.
+    drop(near);
+    assert_eq!(cuda.room(), Some(4 * N as u64));
+    drop(far);
+    cuda.limit_memory(u64::MAX);
+    let near = cuda.placing(Place::Anywhere, |cuda| cuda.zeroed::<f32>("near", N))?;
+    assert!(!near.is_remote());
+    Ok(more.to_string())
 }
 
 pub(super) fn wrong_kernels() -> Result<String, Error> {

@@ -1,21 +1,24 @@
 /* A CUDA driver without a GPU, for tests: device memory is the host's, and it knows the kernels of the test's
  * module by name. FAKE_FAIL=cuInit=100,cuMemAlloc_v2=2 makes functions fail; FAKE_VERSION and FAKE_DEVICES set
- * what it claims; FAKE_LOG names a file that gets the count of everything left open at exit, and how many modules were
- * loaded, and at a time. */
+ * what it claims, and FAKE_MEMORY how many bytes it has; FAKE_LOG names a file that gets the count of everything left open
+ * at exit, and how many modules were loaded, and at a time. The test's own process may have it run other kernels, refuse
+ * the n-th allocation, and tell what is allocated: the functions called fake_. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY ((size_t)1 << 30)
 #define CHECK do { int code_ = failure(__func__); if (code_) return code_; } while (0)
 #define CURRENT do { CHECK; if (!current) return 201; if (sticky) return sticky; } while (0)
 /* Streams, modules and memory belong to a context: its address is their handle, or stands before the memory. */
 #define IN(context) do { CURRENT; if ((context) != current) return 400; } while (0)
 
-static int sticky, inits, contexts, modules, streams, events, allocations, loads, most_modules;
-static size_t used;
+static int sticky, inits, contexts, modules, streams, events, allocations, pinned, loads, most_modules;
+static size_t used, most_used;
+/* Calls of cuMemAlloc, and which of them are refused: one, or that and all after it. */
+static int calls, refused, refuses_on;
+static void (*launcher)(const char *name, const void *args);
 static __thread void *current;
 static int device_context[16];
 
@@ -25,6 +28,11 @@ struct block {
 };
 
 static struct block *block_of(uint64_t pointer) { return (struct block *)(uintptr_t)(pointer - 256); }
+
+static size_t memory(void) {
+    const char *text = getenv("FAKE_MEMORY");
+    return text ? strtoull(text, NULL, 10) : (size_t)1 << 30;
+}
 
 static int number(const char *variable, int otherwise) {
     const char *text = getenv(variable);
@@ -46,17 +54,30 @@ __attribute__((destructor)) static void report(void) {
     const char *path = getenv("FAKE_LOG");
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "inits=%d contexts=%d modules=%d streams=%d events=%d allocations=%d loads=%d most_modules=%d", inits,
-            contexts, modules, streams, events, allocations, loads, most_modules);
+    fprintf(file, "inits=%d contexts=%d modules=%d streams=%d events=%d allocations=%d pinned=%d loads=%d most_modules=%d",
+            inits, contexts, modules, streams, events, allocations, pinned, loads, most_modules);
     fclose(file);
 }
+
+/* What runs the kernels that the fake driver does not know. */
+void fake_launch_by(void (*with)(const char *name, const void *args)) { launcher = with; }
+/* Refuses the n-th allocation of device memory from here on, and all after it if it `goes_on`; none if n is 0. */
+void fake_refuse(int n, int goes_on) { calls = 0; refused = n; refuses_on = goes_on; most_used = used; }
+/* Calls of cuMemAlloc since then. */
+int fake_calls(void) { return calls; }
+/* The most bytes of device memory that were allocated at a time since then. */
+size_t fake_most_used(void) { return most_used; }
+/* Allocations of device memory and of the host's that are not freed. */
+int fake_left(void) { return allocations + pinned; }
+/* Bytes of an allocation. */
+size_t fake_bytes(uint64_t pointer) { return block_of(pointer)->bytes; }
 
 int cuDriverGetVersion(int *version) { CHECK; *version = number("FAKE_VERSION", 13000); return 0; }
 int cuInit(unsigned flags) { CHECK; __sync_fetch_and_add(&inits, 1); return flags ? 1 : 0; }
 int cuDeviceGetCount(int *count) { CHECK; *count = number("FAKE_DEVICES", 2); return 0; }
 int cuDeviceGet(int *device, int index) { CHECK; *device = index; return 0; }
 int cuDeviceGetName(char *name, int length, int device) { CHECK; snprintf(name, length, "Fake %d", device); return 0; }
-int cuDeviceTotalMem_v2(size_t *bytes, int device) { CHECK; (void)device; *bytes = MEMORY; return 0; }
+int cuDeviceTotalMem_v2(size_t *bytes, int device) { CHECK; (void)device; *bytes = memory(); return 0; }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     CHECK;
     (void)device;
@@ -85,16 +106,42 @@ int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) { CHECK; (void)dev
 int cuCtxSetCurrent(void *context) { CHECK; current = context; return 0; }
 int cuCtxSynchronize(void) { CURRENT; return 0; }
 
-int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) { CURRENT; *free_bytes = MEMORY - used; *total = MEMORY; return 0; }
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) { CURRENT; *free_bytes = memory() - used; *total = memory(); return 0; }
+static uint64_t allocate(size_t bytes) {
+    struct block *block = aligned_alloc(256, (bytes + 511) / 256 * 256);
+    *block = (struct block){bytes, current};
+    uint64_t pointer = (uint64_t)(uintptr_t)block + 256;
+    memset((void *)(uintptr_t)pointer, 0xAA, bytes);
+    return pointer;
+}
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
     CURRENT;
-    if (bytes > MEMORY - used) return 2;
-    struct block *block = malloc(bytes + 256);
-    *block = (struct block){bytes, current};
+    int call = ++calls;
+    if (bytes > memory() - used || call == refused || (refuses_on && call > refused)) return 2;
     used += bytes;
+    if (used > most_used) most_used = used;
     allocations++;
-    *pointer = (uint64_t)(uintptr_t)block + 256;
-    memset((void *)(uintptr_t)*pointer, 0xAA, bytes);
+    *pointer = allocate(bytes);
+    return 0;
+}
+int cuMemHostAlloc(void **start, size_t bytes, unsigned flags) {
+    CURRENT;
+    if (flags != 3) return 1;
+    pinned++;
+    *start = (void *)(uintptr_t)allocate(bytes);
+    return 0;
+}
+int cuMemHostGetDevicePointer_v2(uint64_t *pointer, void *start, unsigned flags) {
+    CURRENT;
+    if (flags) return 1;
+    *pointer = (uint64_t)(uintptr_t)start;
+    return 0;
+}
+int cuMemFreeHost(void *start) {
+    struct block *block = block_of((uint64_t)(uintptr_t)start);
+    IN(block->context);
+    pinned--;
+    free(block);
     return 0;
 }
 int cuMemFree_v2(uint64_t pointer) {
@@ -115,6 +162,13 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stre
     IN(stream);
     IN(block_of(to)->context);
     memcpy((void *)(uintptr_t)to, from, bytes);
+    return 0;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+    IN(stream);
+    IN(block_of(to)->context);
+    IN(block_of(from)->context);
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
@@ -155,7 +209,9 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     static const char *kernels[] = {"fill", "stop", "stray", "two", "free"};
     for (int i = 0; i < 5; i++)
         if (!strcmp(kernels[i], name)) return *function = (void *)kernels[i], 0;
-    return 500;
+    if (!launcher) return 500;
+    *function = strdup(name);
+    return 0;
 }
 int cuFuncGetAttribute(int *value, int attribute, void *function) {
     CURRENT;
@@ -172,6 +228,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **params, void **extra) {
     IN(stream);
+    if (launcher) return launcher(function, params[0]), 0;
     if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || shared || extra) return 1;
     const char *name = function;
     if (!strcmp(name, "free")) return 0;

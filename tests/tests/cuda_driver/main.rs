@@ -8,6 +8,7 @@ mod back_end;
 mod cases;
 mod children;
 mod reasons;
+mod scenes;
 mod symbols;
 
 use torrance_gpu::backend::Backend;
@@ -15,7 +16,7 @@ use torrance_gpu::backend::cuda::{Cuda, driver};
 
 use cases::{
     call_what_is_unbound, download_without_memory, empty, exhaust, fatal, load_from_many_threads,
-    many_feature_sets, own, said, threads, two_at_once, work, wrong_kernels, wrong_modules,
+    many_feature_sets, own, places, said, threads, two_at_once, work, wrong_kernels, wrong_modules,
 };
 
 const CASE_VARIABLE: &str = "TORRANCE_TEST_CASE";
@@ -119,6 +120,8 @@ fn child() {
         "index" => Cuda::with_ptx(99, KERNELS).map_or_else(|e| e.to_string(), |_| "opened".to_owned()),
         "two" => said(two_at_once()),
         "special" => said(many_feature_sets()),
+        "places" => said(places()),
+        "scenes" => scenes::run(),
         "short" => said(download_without_memory()),
         other => panic!("no case {other}"),
     };

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use renderer::assemble::{Original, SceneData, share_kernels};
 use renderer::render::{Budget, Control, Integrator, Options, Paths, Rendered};
-use renderer::sweep::render_all;
+use renderer::sweep::{Scene, render_all};
 use torrance_image::film::Film;
 use torrance_scene::{self as scene, SceneValues};
 use torrance_tests::compare::{Reference, compare};
@@ -75,7 +75,8 @@ fn variants(file: &str, settings: &[&Settings]) -> (Vec<SceneData>, Vec<SceneDat
 
 /// Renders all, on several machines of a kind at once.
 fn together(mut machines: Vec<renderer::Machine>, scenes: &[SceneData], integrator: Integrator) -> Vec<Film> {
-    let scenes: Vec<_> = scenes.iter().map(|scene| (scene, Budget::of_samples(spp()))).collect();
+    let budget = Budget::of_samples(spp());
+    let scenes: Vec<_> = scenes.iter().map(|data| Scene { data, budget, checkpoint: None }).collect();
     let films = Mutex::new(vec![None; scenes.len()]);
     let options = Options { integrator, ..Options::default() };
     let take = |i: usize, rendered: Rendered| {

@@ -71,6 +71,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
     device: DeviceChoice,
 
+    /// Most memory of a GPU that a render may take, as in 800MiB or 2GiB; what does not fit is read from the host's
+    #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_negative_numbers = true)]
+    device_memory: Option<u64>,
+
     /// CPU threads to render with [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     threads: Option<usize>,
@@ -122,12 +126,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         bless::check(place, args.yes)?;
     }
     let files = Files::check(args, &suite)?;
-    let found = device::find(args.device)?;
+    let mut found = device::find(args.device)?;
+    found.memory = args.device_memory;
     signals::catch(args.quiet);
     renderer::limit_threads(args.threads);
-    let mut machine = LazyMachine::new(found, args.threads, |reason| {
-        warn(format_args!("rendering on the CPU: {reason}"));
-    });
+    let mut machine = LazyMachine::new(found, args.threads, |note| warn(note));
     let show = Show::new(&cases, args.quiet, !files.prints_json);
     let options = Options {
         jobs: args.jobs,

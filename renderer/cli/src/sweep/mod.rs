@@ -108,7 +108,7 @@ struct Machines {
 
 impl Machines {
     fn start(args: &MachineArgs) -> Result<Self, Failure> {
-        let mut devices = device::find_all(&args.device)?;
+        let mut devices = args.find()?;
         if devices.iter().any(Device::is_gpu) {
             // A CPU beside GPUs would be the last to be done with a variant.
             devices.retain(Device::is_gpu);
@@ -190,6 +190,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     seconds.render = laps.lap();
     warn_of(&plan, &variants, &ended, &mut notes);
+    warn_of_memory(&plan, &variants, &name, &mut notes);
 
     let mut results = Results::new(&sweep, &variants);
     let mut failures: Vec<_> = variants.iter().flatten().flat_map(|one| one.failures.clone()).collect();
@@ -327,6 +328,19 @@ fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, no
     }
     if wrong.len() > MOST_TOLD {
         notes.warn(format!("and {} more variants with such samples", wrong.len() - MOST_TOLD));
+    }
+}
+
+/// Warns of variants that did not fit into the machine's memory.
+fn warn_of_memory(plan: &Plan, variants: &[Option<VariantResult>], machine: &str, notes: &mut Notes) {
+    let note = |(i, one): (usize, &Option<VariantResult>)| Some((i, one.as_ref()?.shortage.note(machine)?));
+    let mut short = variants.iter().enumerate().filter_map(note);
+    if let Some((i, note)) = short.next() {
+        let more = match short.count() {
+            0 => String::new(),
+            more => format!("; and so on for {}", count(more as u64, "more variant")),
+        };
+        notes.warn(format!("{}: {note}{more}", plan.name(i)));
     }
 }
 

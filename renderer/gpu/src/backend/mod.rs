@@ -29,6 +29,23 @@ pub trait Buffer<T> {
     fn is_writable(&self) -> bool {
         true
     }
+    /// Whether stages reach it over a bus only: it is in the memory of the host, and not in that of the machine.
+    fn is_remote(&self) -> bool {
+        false
+    }
+}
+
+/// Where buffers are allocated, on machines that have memory of their own. Stages use them there as anywhere, but those in
+/// the host's memory over a bus, which takes many times longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place {
+    /// In the machine's memory, or there is an error.
+    #[default]
+    Machine,
+    /// In the machine's memory, or in the host's where the machine has no room.
+    Anywhere,
+    /// In the host's memory, or in the machine's where the host has no room.
+    Host,
 }
 
 /// A machine that runs stages.
@@ -59,6 +76,17 @@ pub trait Backend {
 
     /// Number of invocations that must be in flight to fill the machine.
     fn parallelism(&self) -> usize;
+
+    /// Bytes of the machine's memory that may still be allocated, as far as is known; `None` if its memory is the host's, or
+    /// it does not tell.
+    fn room(&self) -> Option<u64> {
+        None
+    }
+
+    /// Runs `work`, which allocates its buffers in a place, where there is a choice.
+    fn placing<R>(&mut self, _place: Place, work: impl FnOnce(&mut Self) -> R) -> R {
+        work(self)
+    }
 
     /// Allocates `len` zeroed elements. `label` names the buffer in errors.
     fn zeroed<T: Pod + Send + Sync>(

@@ -38,6 +38,12 @@ pub(super) struct RayOrder<B: Primitives> {
     pub(super) queue: B::Buf<u32>,
 }
 
+/// Whether rays are ordered. It pays where they meet instances: they go down many trees, which those that begin elsewhere do
+/// not share.
+pub(super) fn orders_rays(scene: &SceneData, paths: Paths) -> bool {
+    paths.compact && paths.order_rays.or(scene.features.intersects(Features::INSTANCES))
+}
+
 /// Bits that rays are sorted by: two digits. A third costs more than it gains.
 const ORDERED_BITS: u32 = 16;
 
@@ -47,11 +53,9 @@ pub(super) fn by_key() -> RadixSort<u32> {
 }
 
 impl<B: Primitives> RayOrder<B> {
-    /// Where it is wanted. It pays where rays meet instances: they go down many trees, which those that begin elsewhere do
-    /// not share.
+    /// Where it is wanted.
     pub(super) fn new(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<Option<Self>, Error> {
-        let pays = scene.features.intersects(Features::INSTANCES);
-        if !(paths.compact && paths.order_rays.or(pays)) {
+        if !orders_rays(scene, paths) {
             return Ok(None);
         }
         let slots = paths.pool as usize;

@@ -73,6 +73,13 @@ fn bad_values_are_refused_with_what_was_expected() {
     option("--time", "soon", "expected a time, as in 30s, 2m, 1.5h, or 45 for seconds");
     option("--time", "0", "a time budget must be longer than 0");
     option("--device", "gpu", "expected auto, cpu, cuda, cuda:N, or several devices");
+    for value in ["2", "-1", "0GiB", "2 gigs"] {
+        option(
+            "--device-memory",
+            value,
+            "expected a size with its unit, from 1MB to 1000TB, as in 800MiB or 2GiB",
+        );
+    }
     option("--threads", "0", "expected a whole number from 1 to 1024");
     for value in ["0", "-1", "4mi", "65Mi", "many"] {
         option(

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use cust::sys::CUdeviceptr;
 
 use super::code;
-use super::driver::call;
 use super::gpu::GpuContext;
-use crate::backend::{Buffer, Error};
+use super::memory::Memory;
+use crate::backend::{Buffer, Error, Place};
 
-/// `len` elements of `T` in the memory of one GPU, freed on drop.
+/// `len` elements of `T` in the memory of one GPU, or in the host's for it to use, freed on drop.
 #[derive(Debug)]
 pub struct CudaBuffer<T> {
-    address: CUdeviceptr,
+    memory: Memory,
     len: usize,
     label: &'static str,
-    pub(super) gpu: Arc<GpuContext>,
     elements: PhantomData<T>,
 }
 
@@ -26,28 +25,26 @@ impl<T> CudaBuffer<T> {
         gpu: &Arc<GpuContext>,
         label: &'static str,
         len: usize,
+        place: Place,
     ) -> Result<Self, Error> {
         const { assert!(align_of::<T>() <= 256, "cuMemAlloc aligns to 256 bytes") };
-        let mut buffer = Self { address: 0, len, label, gpu: Arc::clone(gpu), elements: PhantomData };
         let Some(bytes) = len.checked_mul(size_of::<T>()) else {
             let doing = format!("allocating {len} elements of {} bytes for \"{label}\"", size_of::<T>());
             return Err(Error { doing, reason: "that is more than can be addressed".to_owned() });
         };
-        if bytes == 0 {
-            return Ok(buffer);
-        }
-        let fail = |code| Error {
+        let memory = Memory::new(gpu, bytes, place).map_err(|code| Error {
             doing: format!("allocating {} for \"{label}\"", code::size(bytes as u64)),
-            reason: if code == code::OUT_OF_MEMORY { shortage(gpu) } else { code::describe(code) },
-        };
-        gpu.make_current().map_err(fail)?;
-        // SAFETY: the pointer is valid for the call, and the GPU's context is current.
-        code::check(unsafe { call::cuMemAlloc_v2(&raw mut buffer.address, bytes) }).map_err(fail)?;
-        Ok(buffer)
+            reason: if code == code::OUT_OF_MEMORY { shortage(gpu, place) } else { code::describe(code) },
+        })?;
+        Ok(Self { memory, len, label, elements: PhantomData })
     }
 
-    pub(super) fn address(&self) -> CUdeviceptr {
-        self.address
+    pub(super) const fn address(&self) -> CUdeviceptr {
+        self.memory.address
+    }
+
+    pub(super) const fn gpu(&self) -> &Arc<GpuContext> {
+        &self.memory.gpu
     }
 
     /// Size in bytes. Cannot overflow: [`Self::uninitialized`] checked it.
@@ -64,30 +61,34 @@ impl<T> CudaBuffer<T> {
 impl<T> Buffer<T> for CudaBuffer<T> {
     fn ptr(&self) -> *mut T {
         // An address of the GPU: the host never follows it, so it has no provenance here.
-        std::ptr::without_provenance_mut(self.address as usize)
+        std::ptr::without_provenance_mut(self.address() as usize)
     }
 
     fn len(&self) -> usize {
         self.len
     }
-}
 
-impl<T> Drop for CudaBuffer<T> {
-    fn drop(&mut self) {
-        if self.address != 0 && self.gpu.make_current().is_ok() {
-            // SAFETY: `cuMemAlloc` gave the address in this context, and it is freed once. The call waits for
-            // kernels that use the memory. After a fatal error it returns that error: the context's end frees.
-            unsafe { call::cuMemFree_v2(self.address) };
-        }
+    fn is_remote(&self) -> bool {
+        self.memory.is_on_host()
     }
 }
 
-fn shortage(gpu: &GpuContext) -> String {
+fn shortage(gpu: &GpuContext, place: Place) -> String {
     let whole = format!("cuda:{} {}", gpu.info.index, gpu.info.name);
-    match gpu.memory() {
-        Ok((free, total)) => {
-            format!("out of memory: {} of {} are free on {whole}", code::size(free), code::size(total))
+    let limited = match gpu.limit() {
+        u64::MAX => String::new(),
+        limit => {
+            let left = gpu.account.left(limit);
+            format!(", of which {} of {} may still be used", code::size(left), code::size(limit))
         }
-        Err(_) => format!("out of memory on {whole}"),
+    };
+    let host = if place == Place::Machine { "" } else { "; nor does the host have memory to lend" };
+    match gpu.memory() {
+        Ok((free, total)) => format!(
+            "out of memory: {} of {} are free on {whole}{limited}{host}",
+            code::size(free),
+            code::size(total)
+        ),
+        Err(_) => format!("out of memory on {whole}{limited}{host}"),
     }
 }

@@ -1,6 +1,8 @@
 //! The GPUs of this machine, and the one that a back end uses.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cust::context::{Context, ContextFlags};
 use cust::device::{Device, DeviceAttribute};
@@ -9,6 +11,7 @@ use cust::sys::CUdevice_attribute as Newer;
 
 use super::code::{self, Code};
 use super::driver::{self, DriverError, Version, call};
+use super::memory::Account;
 use super::module::ModuleError;
 use super::occupancy::Multiprocessor;
 use super::ptx::Ptx;
@@ -127,6 +130,10 @@ pub fn devices() -> Result<Vec<DeviceInfo>, DriverError> {
 #[derive(Debug)]
 pub(super) struct GpuContext {
     pub(super) info: DeviceInfo,
+    /// What this process has of its memory.
+    pub(super) account: Arc<Account>,
+    /// Most that it may have.
+    limit: AtomicU64,
     context: Context,
 }
 
@@ -155,7 +162,7 @@ impl GpuContext {
         let context = context.map_err(|e| failed(code::from_cust(e)))?;
         // Waiting threads sleep instead of keeping a core busy. Nothing depends on whether the driver obeys.
         let _ = context.set_flags(ContextFlags::SCHED_BLOCKING_SYNC);
-        let held = Self { info, context };
+        let held = Self { info, account: Account::of(index), limit: AtomicU64::new(u64::MAX), context };
         held.make_current().map_err(failed)?;
         Ok(held)
     }
@@ -165,6 +172,16 @@ impl GpuContext {
     pub(super) fn make_current(&self) -> Result<(), Code> {
         // SAFETY: the context lives as long as `self`.
         code::check(unsafe { call::cuCtxSetCurrent(self.context.as_raw()) })
+    }
+
+    /// Most bytes of memory that this process may have; `u64::MAX` if nobody has set a limit.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Sets that limit.
+    pub(super) fn set_limit(&self, bytes: u64) {
+        self.limit.store(bytes, Ordering::Relaxed);
     }
 
     /// Bytes of memory that are free now, whoever uses the rest.

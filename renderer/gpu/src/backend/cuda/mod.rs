@@ -9,7 +9,7 @@ use device::path::layout::{LAYOUT, ProbeArgs};
 use device::path::stage::stages;
 use primitives::{self, Ptr};
 
-use super::{Backend, Buffer, Error};
+use super::{Backend, Buffer, Error, Place};
 
 mod buffer;
 mod code;
@@ -17,6 +17,7 @@ pub mod driver;
 mod gpu;
 mod info;
 mod launch;
+mod memory;
 mod module;
 mod occupancy;
 mod ptx;
@@ -49,6 +50,8 @@ pub struct Cuda {
     parallelism: usize,
     /// Whether kernels are only compiled where they would be launched.
     is_compiling_only: bool,
+    /// Where buffers are allocated.
+    place: Place,
     /// The error after which everything in the context fails.
     lost: Option<String>,
 }
@@ -99,7 +102,16 @@ impl Cuda {
             .map_err(|e| Error { doing: compiling(index), reason: e.to_string() })?;
         let queue = Queue::new().map_err(opening)?;
         let parallelism = (gpu.info.multiprocessors * gpu.info.multiprocessor.threads) as usize;
-        Ok(Self { queue, module, primitives: None, gpu, parallelism, is_compiling_only: false, lost: None })
+        Ok(Self {
+            queue,
+            module,
+            primitives: None,
+            gpu,
+            parallelism,
+            is_compiling_only: false,
+            place: Place::Machine,
+            lost: None,
+        })
     }
 
     /// Asks the kernels for the layout of their structures, which must be the program's.
@@ -143,6 +155,12 @@ impl Cuda {
     /// The driver reports one.
     pub fn free_memory(&self) -> Result<u64, Error> {
         self.gpu.free_memory()
+    }
+
+    /// From here on, buffers take at most so many bytes of the GPU's memory. What other back ends of this process have
+    /// allocated there counts, too; what the driver takes for itself, some hundred MiB, does not.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.gpu.set_limit(bytes);
     }
 
     /// Whether launches are timed on the GPU: two events each, a few microseconds.

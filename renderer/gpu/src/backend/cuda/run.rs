@@ -12,8 +12,8 @@ use device::path::stage::Stage;
 
 use super::code;
 use super::driver::call;
-use super::{Cuda, CudaBuffer};
-use crate::backend::{Backend, Buffer, COPY, Error, NODES, Shared, reserve};
+use super::{Cuda, CudaBuffer, memory};
+use crate::backend::{Backend, Buffer, COPY, Error, NODES, Place, Shared, reserve};
 
 /// The operation in errors while times are taken.
 const TIMING: &str = "timing the GPU";
@@ -39,13 +39,25 @@ impl Backend for Cuda {
         self.parallelism
     }
 
+    fn room(&self) -> Option<u64> {
+        let (free, _) = self.gpu.memory().ok()?;
+        Some(memory::room(free, self.gpu.account.left(self.gpu.limit())))
+    }
+
+    fn placing<R>(&mut self, place: Place, work: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.place, place);
+        let result = work(self);
+        self.place = before;
+        result
+    }
+
     fn zeroed<T: Pod + Send + Sync>(
         &mut self,
         label: &'static str,
         len: usize,
     ) -> Result<CudaBuffer<T>, Error> {
         self.enter_then(&|| format!("allocating \"{label}\""))?;
-        let buffer = CudaBuffer::uninitialized(&self.gpu, label, len)?;
+        let buffer = CudaBuffer::uninitialized(&self.gpu, label, len, self.place)?;
         if buffer.bytes() != 0 {
             // SAFETY: the buffer has that many bytes, and frees them only after the stream has used them.
             code::check(unsafe {
@@ -62,7 +74,7 @@ impl Backend for Cuda {
         data: &[T],
     ) -> Result<CudaBuffer<T>, Error> {
         self.enter_then(&|| format!("allocating \"{label}\""))?;
-        let buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len())?;
+        let buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len(), self.place)?;
         if buffer.bytes() != 0 {
             // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream
             // has been waited for below.
@@ -153,7 +165,7 @@ impl Backend for Cuda {
 
     /// Two back ends of one GPU share its memory, but neither waits for what the other has queued.
     fn owns<T: Pod + Send + Sync>(&self, buf: &CudaBuffer<T>) -> bool {
-        Arc::ptr_eq(&buf.gpu, &self.gpu)
+        Arc::ptr_eq(buf.gpu(), &self.gpu)
     }
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {

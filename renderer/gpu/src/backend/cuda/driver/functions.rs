@@ -151,6 +151,9 @@ functions! {
         fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
         fn cuMemAlloc_v2(pointer: *mut sys::CUdeviceptr, bytes: usize);
         fn cuMemFree_v2(pointer: sys::CUdeviceptr);
+        fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
+        fn cuMemHostGetDevicePointer_v2(address: *mut sys::CUdeviceptr, pointer: *mut c_void, flags: c_uint);
+        fn cuMemFreeHost(pointer: *mut c_void);
         fn cuMemsetD8Async(to: sys::CUdeviceptr, byte: u8, bytes: usize, stream: sys::CUstream);
         fn cuMemcpyHtoD_v2(to: sys::CUdeviceptr, from: *const c_void, bytes: usize);
         fn cuMemcpyDtoH_v2(to: *mut c_void, from: sys::CUdeviceptr, bytes: usize);
@@ -217,7 +220,7 @@ functions! {
         cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType
         cuImportExternalMemory cuLaunchHostFunc
         cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
-        cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2 cuMemAllocManaged cuMemFreeAsync cuMemFreeHost
+        cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2 cuMemAllocManaged cuMemFreeAsync
         cuMemPrefetchAsync
         cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyHtoA_v2
         cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
