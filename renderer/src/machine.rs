@@ -246,7 +246,20 @@ impl Machine {
         options: Options<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, Error> {
-        on!(self, backend => render::render_with(backend, Job { scene, request: Request::new(budget, options), observe }))
+        self.take(scene, Request::new(budget, options), observe)
+    }
+
+    /// As [`Machine::render`], of what a request says.
+    ///
+    /// # Errors
+    /// There is not enough memory, or the machine fails.
+    pub fn take(
+        &mut self,
+        scene: &SceneData,
+        request: Request<'_>,
+        observe: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Rendered, Error> {
+        on!(self, backend => render::render_with(backend, Job { scene, request, observe }))
     }
 
     /// Blurs an image ([`defocus::defocus`]).

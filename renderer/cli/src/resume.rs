@@ -47,7 +47,7 @@ impl ResumeArgs {
     ) -> Result<Option<Checkpoints>, Failure> {
         let (Some(every), Some(first)) = (self.checkpoint.0, targets.first()) else { return Ok(None) };
         let place = Checkpoints::path_beside(&first.destination.path);
-        let place = Destination::check(&place).map_err(Failure::input)?;
+        Destination::check(&place).map_err(Failure::input)?;
         Ok(Some(Checkpoints::new(place, every, identity)))
     }
 

@@ -79,9 +79,10 @@ fn render(
         case.effort.first = case.effort.first.map(|first| first.min(case.bless.most));
         case.effort.most = Some(case.bless.most);
     }
-    let mut source = images::source(&case, Some(machine))?;
+    let mut source = images::source(&case, Some(machine), options.kept)?;
     let mut before = 0;
-    for total in source.totals().to_vec() {
+    let totals = source.totals()[source.first_round()..].to_vec();
+    for total in totals {
         let timeout = match &case.source {
             Source::Scene { .. } => YEAR,
             Source::Command { .. } => case.effort.timeout.saturating_mul(total - before).min(YEAR),

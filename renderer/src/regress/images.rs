@@ -8,12 +8,13 @@ use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{self as scene, Options};
 
 use super::command::Command;
+use super::kept::Kept;
 use super::machine::SceneRenderer;
 use super::seeds::UsedSeeds;
 use super::sequential::totals;
 use super::suite::{Case, Effort, Source};
 use crate::assemble::{self, SceneData};
-use crate::render::{Control, Progress};
+use crate::render::{Budget, Control, Progress, Request};
 
 /// Reason why a case came to no verdict, or to no new reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +65,11 @@ pub(super) trait Images {
     /// Samples in total after each round: spp, or passes.
     fn totals(&self) -> &[u32];
 
+    /// Index of the first of these that is to be looked at: of those before it, an earlier run has seen that they are not enough.
+    fn first_round(&self) -> usize {
+        0
+    }
+
     /// Width and height of the images, if they are known before there is one.
     fn size(&self) -> Option<(u32, u32)> {
         None
@@ -80,6 +86,7 @@ pub(super) trait Images {
 pub(super) fn source<'a>(
     case: &'a Case,
     machine: Option<&'a mut (dyn SceneRenderer + 'static)>,
+    kept: Option<&'a Kept>,
 ) -> Result<Box<dyn Images + 'a>, Stop> {
     match &case.source {
         Source::Scene { path, options } => {
@@ -87,15 +94,14 @@ pub(super) fn source<'a>(
             let (scene, spp) = load(path, options)?;
             let first = case.effort.first.unwrap_or(spp);
             let most = case.effort.most.unwrap_or(first.saturating_mul(Effort::GROWTH).min(MAX_SPP));
-            Ok(Box::new(Scene {
-                scene,
-                machine,
-                totals: totals(first, most),
-                seed: case.effort.seed,
-                rounds: 0,
-                film: None,
-                log: String::new(),
-            }))
+            let totals = totals(first, most);
+            let said = format!("{} {} {totals:?}", env!("CARGO_PKG_VERSION"), case.name);
+            let key = scene.key_of_render(scene.fingerprint(), case.effort.seed, &said);
+            let film = kept.and_then(|kept| kept.find(key)).filter(|(_, spp)| totals.contains(spp));
+            let rounds = film.iter().filter_map(|(_, spp)| totals.iter().position(|total| total == spp));
+            let rounds = rounds.map(|round| round as u32 + 1).sum();
+            let (seed, log) = (case.effort.seed, String::new());
+            Ok(Box::new(Scene { scene, machine, totals, seed, rounds, film, key, kept, log }))
         }
         Source::Command { .. } => Ok(Box::new(Command::new(case))),
     }
@@ -109,7 +115,38 @@ struct Scene<'a> {
     seed: u32,
     rounds: u32,
     film: Option<(Film, u32)>,
+    /// What tells its renders apart from those of other cases.
+    key: u64,
+    kept: Option<&'a Kept>,
     log: String,
+}
+
+impl Scene<'_> {
+    /// The samples from `before` to `total`, with a seed of their own.
+    fn round(&mut self, before: u32, total: u32, conditions: &Conditions<'_>) -> Result<Film, Stop> {
+        self.scene.settings.seed = conditions.seed(self.seed, self.rounds);
+        self.rounds += 1;
+        let mut observe = |progress: &Progress| {
+            (conditions.observe)(f64::from(before) + progress.mean_spp());
+            let stop = (conditions.is_stopping)() || Instant::now() >= conditions.deadline;
+            if stop { Control::Stop } else { Control::Continue }
+        };
+        let key = self.key.wrapping_add(u64::from(self.rounds));
+        let (checkpoints, resumed) = self.kept.map(|kept| kept.checkpoint(key)).unzip();
+        let request = Request::new(Budget::of_samples(total - before), Default::default());
+        let request = Request { checkpoints: checkpoints.as_ref(), resumed: resumed.flatten(), ..request };
+        let rendered = self.machine.render(&self.scene, request, &mut observe).map_err(Stop::error)?;
+        if rendered.interrupted {
+            return Err(match (conditions.is_stopping)() {
+                true => Stop::Interrupted,
+                false => Stop::error(conditions.timed_out()),
+            });
+        }
+        if let Some(checkpoints) = checkpoints {
+            checkpoints.remove();
+        }
+        Ok(rendered.film)
+    }
 }
 
 /// A scene, and the samples per pixel that it asks for.
@@ -134,37 +171,34 @@ impl Images for Scene<'_> {
         Some((self.scene.width, self.scene.height))
     }
 
+    fn first_round(&self) -> usize {
+        (self.rounds as usize).saturating_sub(1)
+    }
+
     fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop> {
         let before = self.film.as_ref().map_or(0, |(_, spp)| *spp);
-        self.scene.settings.seed = conditions.seed(self.seed, self.rounds);
-        self.rounds += 1;
-        let mut observe = |progress: &Progress| {
-            (conditions.observe)(f64::from(before) + progress.mean_spp());
-            let stop = (conditions.is_stopping)() || Instant::now() >= conditions.deadline;
-            if stop { Control::Stop } else { Control::Continue }
-        };
-        let rendered = self.machine.render(&self.scene, total - before, &mut observe).map_err(Stop::error)?;
-        if rendered.interrupted {
-            return Err(match (conditions.is_stopping)() {
-                true => Stop::Interrupted,
-                false => Stop::error(conditions.timed_out()),
-            });
+        if before < total {
+            let more = self.round(before, total, conditions)?;
+            let film = match self.film.take() {
+                None => more,
+                Some((mut film, _)) => {
+                    film.merge(&more);
+                    film
+                }
+            };
+            let kept = self.kept.map_or(Ok(()), |kept| kept.keep(self.key, &film, total));
+            // Without it, the suite is only not to be gone on with.
+            self.log =
+                kept.err().map(|e| format!("it cannot be kept to go on with: {e}\n")).unwrap_or_default();
+            self.film = Some((film, total));
         }
-        let film = match self.film.take() {
-            None => rendered.film,
-            Some((mut film, _)) => {
-                film.pixels.iter_mut().zip(&rendered.film.pixels).for_each(|(p, more)| p.merge(more));
-                film
-            }
-        };
+        let Some((film, _)) = &self.film else { return Err(Stop::error("there are no samples")) };
         if film.rejected() > 0 {
             let all = film.samples() + film.rejected();
-            self.log =
-                format!("{} of {all} samples were NaN or infinite and were left out\n", film.rejected());
+            let rejected = film.rejected();
+            self.log += &format!("{rejected} of {all} samples were NaN or infinite and were left out\n");
         }
-        let measured = ImageEstimate::from(&film);
-        self.film = Some((film, total));
-        Ok(measured)
+        Ok(ImageEstimate::from(film))
     }
 
     fn log(&self) -> &str {

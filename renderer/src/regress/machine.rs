@@ -1,22 +1,22 @@
 //! The machine that renders the scenes of a suite.
 
 use crate::assemble::SceneData;
-use crate::render::{Budget, Control, Options, Progress, Rendered, Shortage};
+use crate::render::{Control, Progress, Rendered, Request, Shortage};
 use crate::{Device, Machine, MachineError};
 
 /// Renders the scenes of a suite.
-pub trait SceneRenderer {
+pub trait SceneRenderer: Send {
     /// Its name, once it has rendered.
     fn name(&self) -> String;
 
-    /// Renders so many samples per pixel, or until `observe` says to stop.
+    /// Renders until the budget is spent, or `observe` says to stop.
     ///
     /// # Errors
     /// The machine does not start, or fails.
     fn render(
         &mut self,
         scene: &SceneData,
-        spp: u32,
+        request: Request<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, MachineError>;
 }
@@ -27,7 +27,7 @@ pub struct LazyMachine {
     threads: Option<usize>,
     machine: Option<Machine>,
     name: Option<String>,
-    warn: Box<dyn Fn(&str)>,
+    warn: Box<dyn Fn(&str) + Send>,
     /// The shortage of memory that was last told of.
     told: Shortage,
 }
@@ -35,7 +35,7 @@ pub struct LazyMachine {
 impl LazyMachine {
     /// The machine of a device, a CPU with so many threads or one for every core. `warn` is told why the CPU renders
     /// where a GPU would be expected, and what does not fit into a GPU's memory.
-    pub fn new(device: Device, threads: Option<usize>, warn: impl Fn(&str) + 'static) -> Self {
+    pub fn new(device: Device, threads: Option<usize>, warn: impl Fn(&str) + Send + 'static) -> Self {
         let (machine, name, told) = (None, None, Shortage::default());
         Self { device, threads, machine, name, warn: Box::new(warn), told }
     }
@@ -57,7 +57,7 @@ impl SceneRenderer for LazyMachine {
     fn render(
         &mut self,
         scene: &SceneData,
-        spp: u32,
+        request: Request<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, MachineError> {
         // Taken out, so that one that fails, or panics, is not used again.
@@ -68,7 +68,7 @@ impl SceneRenderer for LazyMachine {
         if let Some(surprise) = self.device.surprise.take() {
             (self.warn)(&format!("rendering on the CPU: {surprise}"));
         }
-        let rendered = machine.render(scene, Budget::of_samples(spp), Options::default(), observe);
+        let rendered = machine.take(scene, request, observe);
         let rendered = rendered.map_err(|e| machine.failed(e))?;
         self.tell(rendered.progress.shortage);
         self.name = Some(machine.name());

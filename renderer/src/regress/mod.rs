@@ -8,6 +8,7 @@ mod child;
 mod command;
 mod images;
 mod junit;
+mod kept;
 mod keys;
 mod machine;
 mod page;
@@ -26,6 +27,7 @@ pub use bless::{NewReference, bless};
 pub use child::kill_all;
 pub use images::Stop;
 pub use junit::junit;
+pub use kept::Kept;
 pub use machine::{LazyMachine, SceneRenderer};
 pub use page::page;
 pub use read::read;
@@ -40,6 +42,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Whether reports keep the images and per-pixel data.
     pub keep_images: bool,
+    /// Where what is rendered is kept until the suite has ended.
+    pub kept: Option<&'a Kept>,
     /// A folder for the image of each case.
     pub output: Option<&'a Path>,
     /// Whether we were asked to stop.

@@ -23,12 +23,12 @@ pub enum Event<'a> {
 }
 
 /// Runs the cases of a suite that `options` choose, in its order, and gives a report for each. A case that panics, and
-/// one whose machine fails, fails alone. Scenes are rendered by this thread, one after the other, since each takes all
-/// of the machine; commands by any of the jobs.
+/// one whose machine fails, fails alone. Each machine renders one scene after the other, since each takes all of it: the first
+/// in this thread, others in threads of their own; commands are run by any of the jobs.
 pub fn run(
     suite: &Suite,
     cases: &[&Case],
-    machine: &mut (dyn SceneRenderer + 'static),
+    machines: &mut [&mut (dyn SceneRenderer + 'static)],
     options: &Options<'_>,
 ) -> Vec<Report> {
     let level = level_of_case(suite.level, suite.cases.len());
@@ -43,8 +43,17 @@ pub fn run(
             // Without it, the others have more to do.
             let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
+        let Some((first, others)) = machines.split_first_mut() else { return };
+        for machine in others {
+            let work = || {
+                while let Some(i) = queue.next(options, |case| !is_command(case)) {
+                    queue.put(i, guarded(cases[i], level, Some(&mut **machine), options));
+                }
+            };
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
         while let Some(i) = queue.next(options, |_| true) {
-            queue.put(i, guarded(cases[i], level, Some(&mut *machine), options));
+            queue.put(i, guarded(cases[i], level, Some(&mut **first), options));
         }
     });
     queue.reports(cases)
@@ -121,7 +130,7 @@ mod tests {
     use super::*;
     use crate::assemble::SceneData;
     use crate::regress;
-    use crate::render::{Budget, Control, Progress, Rendered};
+    use crate::render::{Control, Progress, Rendered, Request};
     use crate::{Machine, MachineError};
     use torrance_gpu::backend::Error;
     use torrance_image::film::{self, Format};
@@ -142,7 +151,7 @@ mod tests {
         fn render(
             &mut self,
             scene: &SceneData,
-            spp: u32,
+            request: Request<'_>,
             observe: &mut dyn FnMut(&Progress) -> Control,
         ) -> Result<Rendered, MachineError> {
             self.0 += 1;
@@ -154,7 +163,7 @@ mod tests {
                 }
                 _ => {
                     let mut cpu = Machine::cpu(Some(1)).unwrap();
-                    let rendered = cpu.render(scene, Budget::of_samples(spp), Default::default(), observe);
+                    let rendered = cpu.take(scene, request, observe);
                     rendered.map_err(|e| cpu.failed(e))
                 }
             }
@@ -180,7 +189,7 @@ mod tests {
         is_stopping: &'a (dyn Fn() -> bool + Sync),
         observe: &'a (dyn Fn(Event<'_>) + Sync),
     ) -> Options<'a> {
-        Options { jobs: 2, keep_images: false, output: None, is_stopping, observe }
+        Options { jobs: 2, keep_images: false, kept: None, output: None, is_stopping, observe }
     }
 
     #[test]
@@ -191,7 +200,7 @@ mod tests {
         let observe = |event: Event<'_>| {
             ended.fetch_add(usize::from(matches!(event, Event::Finished(..))), Ordering::SeqCst);
         };
-        let reports = run(&suite, &cases, &mut Faulty(0), &options(&|| false, &observe));
+        let reports = run(&suite, &cases, &mut [&mut Faulty(0)], &options(&|| false, &observe));
         let found: Vec<_> = reports.iter().map(|r| (r.status, r.headline())).collect();
         assert_eq!(
             found,
@@ -211,7 +220,7 @@ mod tests {
         fs::write(folder.path().join("scene.toml"), SCENE.replace("[8, 8]", "[9, 8]")).unwrap();
         let cases: Vec<_> = suite.cases.iter().collect();
         let mut machine = Faulty(5);
-        let reports = run(&suite, &cases, &mut machine, &options(&|| false, &|_| {}));
+        let reports = run(&suite, &cases, &mut [&mut machine], &options(&|| false, &|_| {}));
         assert_eq!(reports[0].headline(), "error: the image has 9×8 pixels, and the reference 8×8");
         assert_eq!(machine.0, 5, "nothing was rendered");
     }
@@ -227,7 +236,7 @@ mod tests {
             }
         };
         let is_stopping = || stopping.load(Ordering::SeqCst);
-        let reports = run(&suite, &cases, &mut Faulty(5), &options(&is_stopping, &observe));
+        let reports = run(&suite, &cases, &mut [&mut Faulty(5)], &options(&is_stopping, &observe));
         let statuses: Vec<_> = reports.iter().map(|r| r.status).collect();
         assert_eq!(statuses, [Status::Passed, Status::NotRun, Status::NotRun]);
     }

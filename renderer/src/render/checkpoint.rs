@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -24,6 +25,8 @@ use crate::assemble::digest;
 
 /// The first bytes of a file, with the version of what follows.
 const MAGIC: &[u8; 8] = b"torrCP1\n";
+/// Bytes that are written at a time.
+const PIECE: usize = 8 << 20;
 /// Most bytes of a header.
 const MOST_HEADER: u64 = 64 << 20;
 
@@ -147,8 +150,13 @@ fn sections<'a>(host: &'a HostFilms, open: Option<&'a RawFilms>) -> Vec<(String,
     all
 }
 
-/// Writes a checkpoint.
-fn write(place: &Destination, identity: &Identity, checkpoint: Checkpoint) -> io::Result<()> {
+/// Writes a checkpoint, unless that is cancelled: [`io::ErrorKind::Interrupted`].
+fn write(
+    path: &Path,
+    identity: &Identity,
+    checkpoint: Checkpoint,
+    is_cancelled: &AtomicBool,
+) -> io::Result<()> {
     let header = checkpoint.header.clone();
     let (host, open) = checkpoint.into_parts();
     let sections = sections(&host, open.as_deref().map(|part| &part.films));
@@ -159,9 +167,17 @@ fn write(place: &Destination, identity: &Identity, checkpoint: Checkpoint) -> io
         file.write_all(&(stored.len() as u64).to_le_bytes())?;
         file.write_all(&digest(&stored).to_le_bytes())?;
         file.write_all(&stored)?;
-        sections.iter().try_for_each(|(_, bytes)| file.write_all(bytes))
+        sections.iter().flat_map(|(_, bytes)| bytes.chunks(PIECE)).try_for_each(|piece| {
+            if is_cancelled.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            file.write_all(piece)
+        })
     };
-    place.replace_with(write)
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    Destination::check(path).map_err(|e| io::Error::other(e.reason))?.replace_with(write)
 }
 
 /// Why a checkpoint cannot be gone on with.
@@ -222,6 +238,21 @@ impl Resumed {
     /// Samples of each pixel on average.
     pub fn mean_spp(&self) -> f64 {
         self.header.mean_spp()
+    }
+
+    /// The film of the image, if it is all that there is.
+    pub fn into_film(self) -> Option<Film> {
+        self.host.image.filter(|_| self.open.is_none())
+    }
+
+    /// Writes it to a file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(self, path: &Path, identity: &Identity) -> io::Result<()> {
+        let Self { header, host, .. } = self;
+        let checkpoint = Checkpoint { header, base: Arc::new(host), parts: Vec::new() };
+        write(path, identity, checkpoint, &AtomicBool::new(false))
     }
 
     /// The films; those of one machine apart, as if it had published them, if one `can_go_on` with them and they are there.
@@ -315,10 +346,12 @@ fn differences(found: &Identity, wanted: &Identity) -> Vec<String> {
 /// Keeps the checkpoint of a render in a file, written by a thread of its own.
 #[derive(Debug)]
 pub struct Checkpoints {
-    place: Destination,
+    path: PathBuf,
     every: Duration,
     identity: Arc<Identity>,
     state: Mutex<Writer>,
+    /// Whether nobody needs what is being written.
+    is_cancelled: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -330,9 +363,10 @@ struct Writer {
 }
 
 impl Checkpoints {
-    /// A checkpoint at a place, after each such time.
-    pub fn new(place: Destination, every: Duration, identity: Identity) -> Self {
-        Self { place, every, identity: Arc::new(identity), state: Mutex::default() }
+    /// A checkpoint in a file, whose folder is made for it, after each such time.
+    pub fn new(path: PathBuf, every: Duration, identity: Identity) -> Self {
+        let (state, is_cancelled) = Default::default();
+        Self { path, every, identity: Arc::new(identity), state, is_cancelled }
     }
 
     /// Where the checkpoint of the render that writes `output` is.
@@ -350,11 +384,12 @@ impl Checkpoints {
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.place.path
+        &self.path
     }
 
-    /// Waits until all is written. Why the last checkpoint could not be, if it could not.
+    /// Ends what is being written. Why the last checkpoint could not be, if it could not.
     pub fn end(&self) -> Option<String> {
+        self.is_cancelled.store(true, Ordering::Relaxed);
         let mut writer = self.lock();
         writer.wait();
         writer.failure.clone()
@@ -362,8 +397,8 @@ impl Checkpoints {
 
     /// Removes the file, which nobody needs any more.
     pub fn remove(&self) {
-        self.lock().wait();
-        let _ = std::fs::remove_file(self.place.file());
+        self.end();
+        let _ = std::fs::remove_file(&self.path);
     }
 
     pub(super) const fn every(&self) -> Duration {
@@ -398,8 +433,9 @@ impl Checkpoints {
     }
 
     fn begin(&self, writer: &mut Writer, checkpoint: Checkpoint) {
-        let (place, identity) = (self.place.clone(), Arc::clone(&self.identity));
-        let write = move || write(&place, &identity, checkpoint);
+        let (path, identity) = (self.path.clone(), Arc::clone(&self.identity));
+        let is_cancelled = Arc::clone(&self.is_cancelled);
+        let write = move || write(&path, &identity, checkpoint, &is_cancelled);
         match Builder::new().name("checkpoint".into()).spawn(write) {
             Ok(thread) => writer.thread = Some(thread),
             Err(e) => writer.failure = Some(e.to_string()),
@@ -411,6 +447,7 @@ impl Writer {
     fn wait(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         let written = thread.join().unwrap_or_else(|_| Err(io::Error::other("it could not be put together")));
-        self.failure = written.err().map(|e| e.to_string());
+        let failed = written.err().filter(|e| e.kind() != io::ErrorKind::Interrupted);
+        self.failure = failed.map(|e| e.to_string());
     }
 }

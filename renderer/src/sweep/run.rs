@@ -10,7 +10,6 @@ use std::time::Duration;
 use torrance_gpu::backend::cpu::Cpu;
 use torrance_gpu::backend::{Backend, Error};
 use torrance_gpu::primitives::Primitives;
-use torrance_image::film::write::Destination;
 
 use crate::assemble::SceneData;
 use crate::machine::on;
@@ -88,10 +87,10 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Where its checkpoint is kept, if it can be.
+    /// Where its checkpoint is kept.
     fn checkpoints(&self) -> Option<Checkpoints> {
         let (path, identity, every) = self.checkpoint.clone()?;
-        Some(Checkpoints::new(Destination::check(&path).ok()?, every, identity))
+        Some(Checkpoints::new(path, every, identity))
     }
 
     /// An earlier run that was not done.

@@ -128,6 +128,23 @@ impl Sweep<'_> {
         render_all(machines, &scenes, options, &observe, &take)
     }
 
+    /// Renders on the CPU what is still missing among `results` as all GPUs have failed.
+    pub fn stand_in(
+        &self,
+        results: &mut [Option<VariantResult>],
+        threads: Option<usize>,
+        failures: Failures,
+        integrator: Integrator,
+        progress: Progress<'_>,
+    ) -> Failures {
+        let Failures { mut survived, fatal: Some(failure) } = failures else { return failures };
+        let Ok(cpu) = Machine::cpu(threads) else { return Failures { survived, fatal: Some(failure) } };
+        survived.push(failure);
+        let ended = self.render(results, &mut [cpu], integrator, progress);
+        survived.extend(ended.survived);
+        Failures { survived, fatal: ended.fatal }
+    }
+
     /// Keeps what a render made.
     fn keep(&self, i: usize, rendered: &Rendered) -> VariantResult {
         let store = &self.plan.store;

@@ -6,14 +6,17 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use renderer::DeviceChoice;
 use renderer::regress::suite::{Source, matches};
-use renderer::regress::{self, Case, LazyMachine, Options, Report, SceneRenderer, Status, Suite, Summary};
+use renderer::regress::{
+    self, Case, Kept, LazyMachine, Options, Report, SceneRenderer, Status, Suite, Summary,
+};
+use renderer::{Device, FleetChoice};
 use torrance_image::film::write::Destination;
-use torrance_text::nearest;
+use torrance_text::{nearest, quoted_path};
 
+use super::resume::CheckpointTime;
 use super::summary::json_text;
-use super::{DIFFERENT, Failure, INTERRUPTED, Laps, color, device, print, signals, values, warn};
+use super::{DIFFERENT, Failure, INTERRUPTED, Laps, color, device, print, say, signals, values, warn};
 
 mod bless;
 mod show;
@@ -67,9 +70,10 @@ pub(super) struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// Where to render scenes: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
-    device: DeviceChoice,
+    /// Where to render scenes: auto, cpu, cuda, cuda:N, or on several GPUs: cuda:all, cuda:0,2; auto takes the first GPU, or else
+    /// the CPU
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::devices, hide_default_value = true)]
+    device: FleetChoice,
 
     /// Most memory of a GPU that a render may take, as in 800MiB or 2GiB; what does not fit is read from the host's
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_negative_numbers = true)]
@@ -78,6 +82,14 @@ pub(super) struct Args {
     /// CPU threads to render with [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     threads: Option<usize>,
+
+    /// How often to keep what is rendered, in the folder SUITE.parts, which is removed when all cases have ended; or off
+    #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint)]
+    checkpoint: CheckpointTime,
+
+    /// Go on with what an earlier run has kept that did not come to its end
+    #[arg(long)]
+    resume: bool,
 
     /// Write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
@@ -126,26 +138,37 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         bless::check(place, args.yes)?;
     }
     let files = Files::check(args, &suite)?;
-    let mut found = device::find(args.device)?;
-    found.memory = args.device_memory;
+    let mut devices = device::find_all(&args.device, args.device_memory)?;
+    if devices.iter().any(Device::is_gpu) {
+        // A CPU beside GPUs would be the last to be done with a case.
+        devices.retain(Device::is_gpu);
+    }
     signals::catch(args.quiet);
     renderer::limit_threads(args.threads);
-    let mut machine = LazyMachine::new(found, args.threads, |note| warn(note));
+    let lazy = |device| LazyMachine::new(device, args.threads, |note| warn(note));
+    let mut machines: Vec<_> = devices.into_iter().map(lazy).collect();
+    let kept = args.checkpoint.0.map(|every| Kept::beside(&args.suite, every, args.resume));
     let show = Show::new(&cases, args.quiet, !files.prints_json);
     let options = Options {
         jobs: args.jobs,
         keep_images: files.html.is_some(),
+        kept: kept.as_ref(),
         is_stopping: &signals::is_stopping,
         output: args.output.as_deref(),
         observe: &|event| show.event(event),
     };
     signals::begin_render();
     if args.bless.is_some() {
-        return bless::run(&cases, args.yes, &mut machine, &options, &show);
+        let code = bless::run(&cases, args.yes, &mut machines[0], &options, &show)?;
+        end(kept.as_ref(), args.quiet);
+        return Ok(code);
     }
-    let reports = regress::run(&suite, &cases, &mut machine, &options);
+    let mut renderers: Vec<_> =
+        machines.iter_mut().map(|m| m as &mut (dyn SceneRenderer + 'static)).collect();
+    let reports = regress::run(&suite, &cases, &mut renderers, &options);
     let interrupted = signals::is_stopping();
-    let device = machine.name();
+    let device = machines.iter().map(SceneRenderer::name).collect::<Vec<_>>().join(" + ");
+    end(kept.as_ref(), args.quiet);
     show.end(&suite, &reports, &device, laps.total());
     let code = exit_code(&reports, args.strict, interrupted);
     let summary = Summary::new(&suite, &cases, &reports, &device, interrupted, laps.total());
@@ -155,6 +178,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         failures.extend(put(place, regress::page(&suite, reports, &device, &when)));
     }
     if failures.is_empty() { Ok(code) } else { Err(Failure::running(failures.join("\nerror: "))) }
+}
+
+/// Removes what was kept, unless the run was interrupted.
+fn end(kept: Option<&Kept>, quiet: bool) {
+    let Some(kept) = kept else { return };
+    if !signals::is_stopping() {
+        kept.remove();
+    } else if kept.folder().exists() && !quiet {
+        say(format_args!("{} is kept: --resume goes on with it", quoted_path(kept.folder())));
+    }
 }
 
 fn exit_code(reports: &[Report], strict: bool, interrupted: bool) -> ExitCode {

@@ -185,6 +185,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let mut step = |done, elapsed, what: &str| notes.display.step(done, elapsed, what);
         let progress = Progress { step: &mut step, is_stopping: &signals::is_stopping };
         ended = sweep.render(&mut variants, &mut started, integrator, progress);
+        if ended.fatal.is_some() && machines.devices.iter().any(Device::is_gpu) {
+            let (integrator, _) = args.integrator.chosen(&StageArgs::default(), false);
+            let progress = Progress { step: &mut step, is_stopping: &signals::is_stopping };
+            ended = sweep.stand_in(&mut variants, args.machine.threads, ended, integrator, progress);
+        }
         // What takes a while.
         leaving = thread::Builder::new().spawn(move || drop(started)).ok();
     }

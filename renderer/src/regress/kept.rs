@@ -1,0 +1,107 @@
+//! What a suite has rendered, kept until its run has ended, so that one that is killed can go on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use torrance_image::film::Film;
+
+use crate::render::{Checkpoints, Identity, Resumed};
+
+/// A folder of films, one for each case, and of checkpoints of those that are being rendered.
+#[derive(Debug)]
+pub struct Kept {
+    folder: PathBuf,
+    every: Duration,
+    begin: Instant,
+    resumes: bool,
+}
+
+impl Kept {
+    /// That of a suite: a folder beside it, made when its run has taken so long. Films of an earlier run count only if that
+    /// `resumes`.
+    pub fn beside(suite: &Path, every: Duration, resumes: bool) -> Self {
+        let mut name = suite.file_name().unwrap_or_default().to_owned();
+        name.push(".parts");
+        Self { folder: suite.with_file_name(name), every, begin: Instant::now(), resumes }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path(&self, key: u64, extension: &str) -> PathBuf {
+        self.folder.join(format!("{key:016x}.{extension}"))
+    }
+
+    /// The film of a case, and its samples per pixel, that an earlier run has kept under a key.
+    pub(super) fn find(&self, key: u64) -> Option<(Film, u32)> {
+        if !self.resumes {
+            return None;
+        }
+        let resumed = Resumed::read(&self.path(key, "film"), &identity(key)).ok()?;
+        let spp = resumed.mean_spp().round() as u32;
+        Some((resumed.into_film()?, spp))
+    }
+
+    /// Keeps the film of a case under a key, if the run has taken long enough for that to be worth it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn keep(&self, key: u64, film: &Film, spp: u32) -> io::Result<()> {
+        if self.begin.elapsed() < self.every {
+            return Ok(());
+        }
+        Resumed::of_film(film.clone(), 0..spp, 0.0).write(&self.path(key, "film"), &identity(key))
+    }
+
+    /// Where a render under way is kept, which has a key of its own, and an earlier run of it.
+    pub(super) fn checkpoint(&self, key: u64) -> (Checkpoints, Option<Resumed>) {
+        let path = self.path(key, "checkpoint");
+        let resumed = if self.resumes { Resumed::read(&path, &identity(key)).ok() } else { None };
+        (Checkpoints::new(path, self.every, identity(key)), resumed)
+    }
+
+    /// Removes all of it, as the run has come to its end.
+    pub fn remove(&self) {
+        let ours =
+            |path: &Path| path.extension().is_some_and(|e| e == "film" || e == "checkpoint" || e == "tmp");
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if ours(&entry.path()) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+fn identity(key: u64) -> Identity {
+    [("key".to_owned(), format!("{key:016x}"))].into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torrance_image::film::Pixel;
+
+    #[test]
+    fn films_come_back_to_runs_that_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let suite = folder.path().join("suite.toml");
+        let mut film = Film::new(3, 2);
+        film.pixels[4] = Pixel::of_moments(8, [0.1, 0.7, 3.0], [0.01; 3]);
+        let kept = Kept::beside(&suite, Duration::from_secs(3600), true);
+        kept.keep(5, &film, 8).unwrap();
+        assert!(!kept.folder().exists(), "too soon");
+        let kept = Kept::beside(&suite, Duration::ZERO, true);
+        kept.keep(5, &film, 8).unwrap();
+        assert_eq!(kept.find(5), Some((film, 8)));
+        assert_eq!(kept.find(6), None);
+        std::fs::copy(kept.path(5, "film"), kept.path(6, "film")).unwrap();
+        assert_eq!(kept.find(6), None, "another's");
+        assert_eq!(Kept::beside(&suite, Duration::ZERO, false).find(5), None);
+        kept.remove();
+        assert!(!kept.folder().exists());
+    }
+}
