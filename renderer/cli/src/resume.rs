@@ -125,7 +125,8 @@ fn extended(
         return Err(wrong(&"it is merged of several ranges of samples"));
     };
     if !shard.partial.0.is_empty() {
-        return Err(wrong(&"its render was interrupted, and the checkpoint of that is gone"));
+        notes.say(&[format!("{} was interrupted and has no checkpoint: beginning anew", quoted_path(path))]);
+        return Ok(Found::Nothing);
     }
     let is_of_it = identity.get("seed").is_none_or(|wanted| *wanted == seed.to_string());
     if !is_of_it || samples.start != share.samples.start {

@@ -405,6 +405,11 @@ impl Checkpoints {
         self.every
     }
 
+    /// One cannot be written for a reason.
+    pub(super) fn fail(&self, reason: &str) {
+        self.lock().failure = Some(reason.to_owned());
+    }
+
     /// Whether one is being written.
     pub(super) fn is_busy(&self) -> bool {
         self.lock().thread.as_ref().is_some_and(|thread| !thread.is_finished())

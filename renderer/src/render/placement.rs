@@ -230,8 +230,8 @@ impl Shortage {
     /// What it costs that they are there.
     fn cost(&self) -> impl fmt::Display {
         match self.trees {
-            0 => "reading them over the bus may take several times as long",
-            _ => "reading them over the bus may take tens of times as long",
+            0 => "reading them over the bus takes two to three times as long, or more",
+            _ => "reading them over the bus takes five to ten times as long, or more",
         }
     }
 }
@@ -323,13 +323,13 @@ mod tests {
         assert_eq!(
             short.note("cuda:0").unwrap(),
             "memory: 3 GiB of textures and 1.5 GiB of shading data are in host memory, since the render takes 6 GiB, and \
-             cuda:0 has room for 2 GiB; reading them over the bus may take several times as long"
+             cuda:0 has room for 2 GiB; reading them over the bus takes two to three times as long, or more"
         );
         let short = Shortage { trees: 5, pool: Some([1024, 4096]), room, ..Shortage::default() };
         assert_eq!(
             short.note("cuda:1").unwrap(),
-            "memory: 5 bytes of trees are in host memory, since cuda:1 ran out of memory; reading them over the bus may take \
-             tens of times as long; cuda:1 has room for only 1024 paths of the 4096 of the wavefront's pool"
+            "memory: 5 bytes of trees are in host memory, since cuda:1 ran out of memory; reading them over the bus takes \
+             five to ten times as long, or more; cuda:1 has room for only 1024 paths of the 4096 of the wavefront's pool"
         );
         let short = Shortage { pool: Some([0, 4096]), ..Shortage::default() };
         assert_eq!(

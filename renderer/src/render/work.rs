@@ -9,7 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use torrance_image::film::ranges::{SeedRanges, fingerprint, parts};
-use torrance_image::film::{Film, ImageEstimate, SampleRanges, Shard, Statistics};
+use torrance_image::film::{Film, ImageEstimate, Pixel, SampleRanges, Shard, Statistics};
+use torrance_system::available_memory;
 
 use super::blocks::{Block, Blocks, Coverage, missing};
 use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
@@ -33,6 +34,8 @@ pub(super) struct Manner {
     pub(super) side_by_side: u32,
     /// Number of layers of its films.
     pub(super) layers: u32,
+    /// Bytes of its films.
+    pub(super) film_bytes: u64,
 }
 
 /// What a machine has copied to the host.
@@ -423,10 +426,23 @@ impl<'a> Work<'a> {
     /// Begins to put a checkpoint together, if it is time.
     fn begin_checkpoint(&self, state: &mut State) {
         let Some(checkpoints) = self.checkpoints else { return };
-        if state.last_checkpoint.elapsed() >= checkpoints.every() && !checkpoints.is_busy() {
-            state.last_checkpoint = Instant::now();
-            state.checkpoint += 1;
+        if state.last_checkpoint.elapsed() < checkpoints.every() || checkpoints.is_busy() {
+            return;
         }
+        state.last_checkpoint = Instant::now();
+        if available_memory().is_none_or(|free| free > self.bytes_of_checkpoint(state)) {
+            state.checkpoint += 1;
+        } else {
+            checkpoints.fail("there is not enough memory");
+        }
+    }
+
+    /// Bytes that a checkpoint takes on the host, and then some: films once more, and all of them put together.
+    fn bytes_of_checkpoint(&self, state: &State) -> u128 {
+        let manners = state.workers.iter().filter_map(|worker| worker.manner);
+        let films: u128 = manners.map(|manner| u128::from(manner.film_bytes)).sum();
+        let pixels = u128::from(self.size[0]) * u128::from(self.size[1]);
+        4 * films + 2 * pixels * size_of::<Pixel>() as u128
     }
 
     /// Keeps a checkpoint of a long render that is not done, when all machines have ended.

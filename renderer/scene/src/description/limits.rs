@@ -75,8 +75,8 @@ pub fn max_unpacked_mesh(packed: usize) -> u64 {
 }
 
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
-/// way to the host, and the totals there (64 bytes).
-pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;
+/// way to the host, and the totals there (88 bytes).
+pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 88;
 
 /// Memory that one pixel takes beside that where light is kept by how often it has scattered: two more films.
 pub const BYTES_PER_PIXEL_OF_SHORTER: u128 = 2 * BYTES_PER_PIXEL;
@@ -190,16 +190,16 @@ mod tests {
         assert_eq!(check_size(1u32, 1u32), Ok(()));
         assert_eq!(check_size(16384u32, 16384u32), Ok(()));
         assert!(check_size(0u32, 5u32).unwrap_err().to_string().contains("empty"));
-        assert!(check_size(1_000_000u32, 1_000_000u32).unwrap_err().to_string().contains("160.1 TiB"));
+        assert!(check_size(1_000_000u32, 1_000_000u32).unwrap_err().to_string().contains("181.9 TiB"));
         assert!(check_size(u64::MAX, u64::MAX).is_err());
     }
 
     #[test]
     fn films_fit_in_memory() {
-        let available = 176 * 1000;
+        let available = 200 * 1000;
         assert_eq!(check_memory(20, 50, BYTES_PER_PIXEL, Some(available)), Ok(()));
         assert_eq!(check_memory(u32::MAX, u32::MAX, BYTES_PER_PIXEL, None), Ok(()));
-        let message = "an image of 16384×16384 pixels would need 44 GiB of memory (176 bytes a pixel); \
+        let message = "an image of 16384×16384 pixels would need 50 GiB of memory (200 bytes a pixel); \
                        this machine has 15.5 GiB available";
         assert_eq!(
             check_memory(16384, 16384, BYTES_PER_PIXEL, Some(31 << 29)).map_err(String::from),

@@ -105,7 +105,7 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     (
         "absurd size",
         Arguments(&["scene.toml", "-o", "out.png", "--size", "1000000x1000000"]),
-        "invalid value '1000000x1000000' for '--size <WxH>': an image of 1000000×1000000 pixels would need 160.1 TiB of memory (176 bytes a pixel); the limit is 64 GiB",
+        "invalid value '1000000x1000000' for '--size <WxH>': an image of 1000000×1000000 pixels would need 181.9 TiB of memory (200 bytes a pixel); the limit is 64 GiB",
     ),
     (
         "no size",
@@ -334,7 +334,7 @@ pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ("shapes.tile.file=absent.obj", r#"cannot read mesh file "absent.obj": no such file"#),
     (
         "render.size=[4000000, 4000000]",
-        "an image of 4000000×4000000 pixels would need 2.5 PiB of memory (176 bytes a pixel); the limit is 64 GiB",
+        "an image of 4000000×4000000 pixels would need 2.8 PiB of memory (200 bytes a pixel); the limit is 64 GiB",
     ),
     (
         "camera.target=[0, 1, 5]",

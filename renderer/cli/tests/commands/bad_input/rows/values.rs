@@ -68,7 +68,7 @@ pub(crate) const VALUES: &[Row<'_>] = &[
     (
         "absurd image",
         Scene("size = [16, 12]", "size = [1000000, 1000000]"),
-        "scene.toml:2:8: an image of 1000000×1000000 pixels would need 160.1 TiB of memory (176 bytes a pixel); the limit is 64 GiB",
+        "scene.toml:2:8: an image of 1000000×1000000 pixels would need 181.9 TiB of memory (200 bytes a pixel); the limit is 64 GiB",
     ),
     (
         "negative width",

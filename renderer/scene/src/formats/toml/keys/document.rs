@@ -41,7 +41,7 @@ static RENDER_KEYS: [Key; 15] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
-        "Width and height, at most 64 GiB of film at 176 bytes a pixel.",
+        "Width and height, at most 64 GiB of film at 200 bytes a pixel.",
     )
     .unit("pixels")
     .or("[512, 512]")
