@@ -16,7 +16,7 @@ fn documents() -> Vec<PathBuf> {
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "scenes/README.md"]
             .map(PathBuf::from)
             .into();
-    for folder in ["docs", "docs/mitsuba", "renderer/gpu/examples"] {
+    for folder in ["docs", "docs/cluster", "docs/mitsuba", "renderer/gpu/examples"] {
         let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
         let paths = entries.map(|entry| Path::new(folder).join(entry.expect("it can be read").file_name()));
         found.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "md")));
