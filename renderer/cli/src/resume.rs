@@ -1,11 +1,14 @@
 //! `--checkpoint` and `--resume`: renders that go on where they were.
 
+use std::fmt::Display;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
 use renderer::render::{Checkpoints, Identity, ResumeError, Resumed};
+use torrance_image::film::layers::{SAMPLES, STDERR};
 use torrance_image::film::write::{Destination, Target};
-use torrance_image::film::{Film, Format, Pixel, Shard, read_layers};
+use torrance_image::film::{Film, Format, Layers, Pixel, Shard, read_layers};
 use torrance_text::quoted_path;
 
 use super::shard::Share;
@@ -100,61 +103,62 @@ fn extended(
     has_layers: bool,
     notes: &mut Notes,
 ) -> Result<Found, Failure> {
-    let wrong =
-        |reason: &dyn std::fmt::Display| Failure::input(format_args!("{}: {reason}", quoted_path(path)));
+    let shown = quoted_path(path);
+    let wrong = |reason: &dyn Display| Failure::input(format_args!("{shown}: {reason}"));
     let layers = read_layers(path).map_err(|e| wrong(&e))?;
-    let differing: Vec<_> = identity
-        .iter()
-        .filter_map(|(name, wanted)| {
-            let found = layers.attributes.get(attribute_of(name)?)?;
-            (found != wanted).then(|| format!("its {name} is {found}, not {wanted}"))
-        })
-        .collect();
-    let size = format!("{}x{}", layers.width, layers.height);
-    if identity.get("size").is_some_and(|wanted| *wanted != size) {
-        return Err(wrong(&format_args!("it has {size} pixels, not {}", identity["size"])));
-    }
-    if !differing.is_empty() {
-        return Err(wrong(&format_args!("it is of another render: {}", differing.join("; "))));
-    }
+    check_same(&layers, identity).map_err(|e| wrong(&e))?;
     let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
     let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
-    let ranges: Vec<_> =
-        shard.ranges.0.iter().flat_map(|(seed, r)| r.iter().map(move |r| (*seed, r))).collect();
-    let [(seed, samples)] = &ranges[..] else {
-        return Err(wrong(&"it is merged of several ranges of samples"));
-    };
     if !shard.partial.0.is_empty() {
-        notes.say(&[format!("{} was interrupted and has no checkpoint: beginning anew", quoted_path(path))]);
+        notes.say(&[format!("{shown} was interrupted and has no checkpoint: beginning anew")]);
         return Ok(Found::Nothing);
     }
-    let is_of_it = identity.get("seed").is_none_or(|wanted| *wanted == seed.to_string());
-    if !is_of_it || samples.start != share.samples.start {
-        return Err(wrong(&format_args!(
-            "it has samples {}..{} of seed {seed}, and not the first ones of these",
-            samples.start, samples.end
-        )));
-    }
+    let samples = first_samples(&shard, identity, share).map_err(|e| wrong(&e))?;
     if samples.end >= share.samples.end && targets.iter().all(|target| target.destination.path.exists()) {
-        notes.say(&[format!("{} has all of its samples already", quoted_path(path))]);
+        notes.say(&[format!("{shown} has all of its samples already")]);
         return Ok(Found::All);
     }
     if has_layers {
         return Err(wrong(&"layers but stderr, samples and sums cannot be extended; leave --aov out"));
     }
-    let film = match layers.film() {
-        Some(film) => film,
-        None => {
-            film_of_moments(&layers).ok_or_else(|| wrong(&"it has no layers \"stderr\" and \"samples\""))?
-        }
-    };
+    let film = layers.film().or_else(|| film_of_moments(&layers));
+    let film = film.ok_or_else(|| wrong(&"it has no layers \"stderr\" and \"samples\""))?;
     let seconds = layers.attributes.get("renderTime").and_then(|time| time.parse().ok()).unwrap_or(0.0);
-    notes.say(&[format!(
-        "extending {}: {} samples of each pixel are there",
-        quoted_path(path),
-        samples.len()
-    )]);
-    Ok(Found::Part(Box::new(Resumed::of_film(film, samples.clone(), seconds))))
+    notes.say(&[format!("extending {shown}: {} samples of each pixel are there", samples.len())]);
+    Ok(Found::Part(Box::new(Resumed::of_film(film, samples, seconds))))
+}
+
+/// Checks that an image is of the render that is asked for.
+fn check_same(layers: &Layers, identity: &Identity) -> Result<(), String> {
+    let size = format!("{}x{}", layers.width, layers.height);
+    if identity.get("size").is_some_and(|wanted| *wanted != size) {
+        return Err(format!("it has {size} pixels, not {}", identity["size"]));
+    }
+    let differing = identity.iter().filter_map(|(name, wanted)| {
+        let found = layers.attributes.get(attribute_of(name)?)?;
+        (found != wanted).then(|| format!("its {name} is {found}, not {wanted}"))
+    });
+    let differing: Vec<_> = differing.collect();
+    match differing.is_empty() {
+        true => Ok(()),
+        false => Err(format!("it is of another render: {}", differing.join("; "))),
+    }
+}
+
+/// The samples of an image, which have to be the first ones of those that are asked for.
+fn first_samples(shard: &Shard, identity: &Identity, share: &Share) -> Result<Range<u32>, String> {
+    let ranges = shard.ranges.0.iter().flat_map(|(seed, r)| r.iter().map(move |range| (*seed, range)));
+    let [(seed, samples)] = &ranges.collect::<Vec<_>>()[..] else {
+        return Err("it is merged of several ranges of samples".to_owned());
+    };
+    let wanted = identity.get("seed").cloned().unwrap_or_default();
+    if seed.to_string() == wanted && samples.start == share.samples.start {
+        return Ok(samples.clone());
+    }
+    let [Range { start, end }, Range { start: from, end: to }] = [samples, &share.samples];
+    Err(format!(
+        "it has samples {start}..{end} of seed {seed}, which are not the first of {from}..{to} of seed {wanted}"
+    ))
 }
 
 /// The attribute of EXR files for a value that tells renders apart.
@@ -171,8 +175,7 @@ fn attribute_of(name: &str) -> Option<&'static str> {
 }
 
 /// A film with the means, standard errors and sample counts of an image: to the precision of its file.
-fn film_of_moments(layers: &torrance_image::film::Layers) -> Option<Film> {
-    use torrance_image::film::layers::{SAMPLES, STDERR};
+fn film_of_moments(layers: &Layers) -> Option<Film> {
     let (means, stderr) = (layers.rgb("")?, layers.rgb(STDERR)?);
     let counts = &layers.channel(SAMPLES)?.samples;
     let mut film = Film::new(layers.width, layers.height);

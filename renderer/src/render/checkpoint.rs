@@ -452,7 +452,10 @@ impl Writer {
     fn wait(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         let written = thread.join().unwrap_or_else(|_| Err(io::Error::other("it could not be put together")));
-        let failed = written.err().filter(|e| e.kind() != io::ErrorKind::Interrupted);
-        self.failure = failed.map(|e| e.to_string());
+        match written {
+            // Nobody needed it any more, which says nothing of the one before.
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            written => self.failure = written.err().map(|e| e.to_string()),
+        }
     }
 }

@@ -21,4 +21,5 @@ mod paths;
 mod program;
 mod references;
 mod regress;
+mod resume;
 mod sweep;

@@ -1,0 +1,391 @@
+//! Renders in parts, and renders that were killed: the image is that of one render that nobody disturbed.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
+use tier::Random;
+use torrance_image::film::layers::Layers;
+use torrance_image::film::write::is_temporary;
+use torrance_image::film::{read, read_layers};
+
+use crate::program::{Folder, Outcome};
+
+/// Two chunks of an image of so few pixels: parts that end where they do are the whole to the last bit.
+const TINY: [&str; 3] = ["--size=64x32", "--max-depth=2", "--spp=16384"];
+const CHUNK: u32 = 8192;
+
+fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
+    let outcome = folder.run(&[&["render", "scene.toml", "-q", "-o", output], options].concat());
+    assert_eq!(outcome.code, Some(0), "{options:?}: {outcome:?}");
+    outcome
+}
+
+fn layers(folder: &Folder, name: &str) -> Layers {
+    read_layers(&folder.at(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The samples of the channels of the image, and of their standard errors.
+fn image(layers: &Layers) -> Vec<f32> {
+    let all = ["", "stderr", "samples"].map(|layer| layers.rgb(layer).expect("it has the layer"));
+    all.into_iter().flatten().flatten().collect()
+}
+
+fn fingerprint(layers: &Layers) -> &str {
+    &layers.attributes["samplesFingerprint"]
+}
+
+/// Largest difference of two images, relative to their values.
+fn difference(a: &Layers, b: &Layers) -> f32 {
+    let pairs = image(a).into_iter().zip(image(b));
+    pairs.map(|(a, b)| (a - b).abs() / a.abs().max(b.abs()).max(1e-3)).fold(0.0, f32::max)
+}
+
+/// Renders parts in an order at random, and merges them in another.
+fn merged(folder: &Folder, parts: &[String], options: &[&str], random: &mut Random) -> Layers {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    let mut shuffle = |order: &mut Vec<usize>| {
+        for i in (1..order.len()).rev() {
+            order.swap(i, (random.uniform() * (i + 1) as f64) as usize);
+        }
+    };
+    shuffle(&mut order);
+    for i in &order {
+        render(folder, &format!("{i}.exr"), &[&[parts[*i].as_str()], options].concat());
+    }
+    shuffle(&mut order);
+    let names: Vec<_> = order.iter().map(|i| format!("{i}.exr")).collect();
+    let mut arguments = vec!["merge", "-q", "-o", "merged.exr"];
+    arguments.extend(names.iter().map(String::as_str));
+    let outcome = folder.run(&arguments);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
+    layers(folder, "merged.exr")
+}
+
+#[test]
+fn parts_that_end_on_borders_are_the_whole_to_the_last_bit() {
+    let folder = Folder::new();
+    render(&folder, "whole.exr", &[&TINY[..], &["--aov=sums"]].concat());
+    let whole = layers(&folder, "whole.exr");
+    let (end, all) = (CHUNK.to_string(), (2 * CHUNK).to_string());
+    let parts = [format!("--samples=0..{end}"), format!("--samples={end}..{all}")];
+    let found = merged(&folder, &parts, &TINY, &mut Random(1));
+    assert!(found == Layers { attributes: found.attributes.clone(), ..whole.clone() }, "every bit");
+    assert_eq!(fingerprint(&found), fingerprint(&whole));
+    assert_eq!(found.attributes["sampleRanges"], format!("seed 0: 0..{all}"));
+    // Elsewhere only nearly so: the border matters.
+    let parts = ["--samples=0..5000", "--samples=5000..16384"].map(str::to_owned);
+    let found = merged(&folder, &parts, &TINY, &mut Random(2));
+    assert!(difference(&found, &whole) < 1e-5 && found.film() != whole.film());
+}
+
+#[test]
+fn parts_are_the_whole_in_any_order() {
+    const OPTIONS: [&str; 1] = ["--spp=448"];
+    let folder = Folder::new();
+    render(&folder, "whole.exr", &OPTIONS);
+    let whole = layers(&folder, "whole.exr");
+    for n in [7, 64] {
+        let parts: Vec<_> = (1..=n).map(|i| format!("--shard={i}/{n}")).collect();
+        let found = merged(&folder, &parts, &OPTIONS, &mut Random(n));
+        assert_eq!(fingerprint(&found), fingerprint(&whole), "{n}");
+        let far = difference(&found, &whole);
+        assert!(far < 1e-5, "{n}: {far}");
+        // Control: without one of them, it is another image, and this is said.
+        let rest: Vec<_> = (0..n).filter(|i| *i != 3).map(|i| format!("{i}.exr")).collect();
+        let arguments: Vec<_> =
+            ["merge", "-o", "less.exr"].into_iter().chain(rest.iter().map(String::as_str)).collect();
+        let outcome = folder.run(&arguments);
+        let (start, end) = (448 * 3 / n, 448 * 4 / n);
+        let command = format!(
+            "samples {start}..{end} are missing: torrance render scene.toml --spp=448 --samples {start}..{end} -o part-{start}.exr"
+        );
+        assert!(outcome.code == Some(0) && outcome.stderr.contains(&command), "{outcome:?}");
+        let less = layers(&folder, "less.exr");
+        assert!(difference(&less, &whole) > 1e-3 && fingerprint(&less) != fingerprint(&whole));
+        // The command fills the gap.
+        let filled = format!("--samples={start}..{end}");
+        render(&folder, "gap.exr", &[&OPTIONS[..], &[&filled]].concat());
+        let outcome = folder.run(&["merge", "-q", "less.exr", "gap.exr", "-o", "full.exr"]);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
+        assert_eq!(fingerprint(&layers(&folder, "full.exr")), fingerprint(&whole));
+    }
+}
+
+#[test]
+fn samples_count_once() {
+    let folder = Folder::new();
+    for (name, samples) in [("a", "0..8"), ("b", "4..12"), ("c", "8..16")] {
+        render(&folder, &format!("{name}.exr"), &["--samples", samples]);
+    }
+    render(&folder, "other.exr", &["--samples", "8..16", "--max-depth", "3"]);
+    for (second, message) in [
+        ("b.exr", "both have samples 4..8 of seed 0: they would count twice"),
+        ("other.exr", "of another scene, or size or depth of paths"),
+    ] {
+        let outcome = folder.run(&["merge", "a.exr", second, "-o", "m.exr"]);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
+    }
+    // A file that lies about what it has.
+    let mut lying = layers(&folder, "c.exr");
+    lying.attributes.insert("sampleRanges".into(), "seed 0: 8..17".into());
+    let bytes = torrance_image::film::encode::encode_at_once(lying).unwrap();
+    fs::write(folder.at("c.exr"), bytes).unwrap();
+    let outcome = folder.run(&["merge", "a.exr", "c.exr", "-o", "m.exr"]);
+    assert!(outcome.stderr.contains("\"c.exr\": its samples are not those that it says"), "{outcome:?}");
+}
+
+#[test]
+fn finished_images_are_extended() {
+    let folder = Folder::new();
+    for (layers_wanted, most) in [("--aov=sums", 2e-6_f32), ("--aov=stderr", 2e-5)] {
+        render(&folder, "whole.exr", &["--spp=64"]);
+        render(&folder, "more.exr", &["--spp=16", layers_wanted]);
+        let outcome =
+            folder.run(&["render", "scene.toml", "-o", "more.exr", "--spp=64", "--resume", layers_wanted]);
+        assert!(
+            outcome.stderr.contains("extending \"more.exr\": 16 samples of each pixel are there"),
+            "{outcome:?}"
+        );
+        let (whole, more) = (layers(&folder, "whole.exr"), layers(&folder, "more.exr"));
+        assert!(difference(&whole, &more) < most, "{}", difference(&whole, &more));
+        assert_eq!(fingerprint(&whole), fingerprint(&more));
+        let before = fs::read(folder.at("more.exr")).unwrap();
+        let outcome = folder.run(&["render", "scene.toml", "-o", "more.exr", "--spp=64", "--resume"]);
+        assert!(
+            outcome.code == Some(0) && outcome.stderr.contains("all of its samples already"),
+            "{outcome:?}"
+        );
+        assert!(fs::read(folder.at("more.exr")).unwrap() == before);
+    }
+    for (options, message) in [
+        (&["--seed=1"][..], "has samples 0..64 of seed 0"),
+        (&["--max-depth=2"], "its longest path is 4, not 2"),
+        (&["--size=24x17"], "it has 24x16 pixels, not 24x17"),
+        (&["--aov=N"], "layers but stderr, samples and sums cannot be extended"),
+    ] {
+        let arguments =
+            [&["render", "scene.toml", "-o", "more.exr", "--spp=99", "--resume"], options].concat();
+        let outcome = folder.run(&arguments);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
+    }
+}
+
+/// A command that is killed again and again until it is done.
+struct Victim {
+    arguments: Vec<&'static str>,
+    /// Where it keeps what it has.
+    kept: &'static str,
+    outputs: &'static [&'static str],
+}
+
+/// Numbers of kills, and of seconds that they lost: between the last write of what is kept, and the kill.
+#[derive(Default)]
+struct Losses {
+    kills: u32,
+    lost: Vec<f64>,
+}
+
+impl Losses {
+    fn tell(&self, name: &str) {
+        let most = self.lost.iter().copied().fold(0.0, f64::max);
+        let mean = self.lost.iter().sum::<f64>() / self.lost.len().max(1) as f64;
+        println!("{name}: {} kills, lost {mean:.2} s on average, {most:.2} s at most", self.kills);
+    }
+}
+
+/// The newest file at a path or in it, and its age.
+fn age(path: &std::path::Path) -> Option<f64> {
+    let files = match path.is_dir() {
+        true => fs::read_dir(path).ok()?.filter_map(Result::ok).map(|entry| entry.path()).collect(),
+        false => vec![path.to_owned()],
+    };
+    let is_kept = |file: &std::path::PathBuf| file.extension().is_some_and(|extension| extension != "tmp");
+    let ages = files.into_iter().filter(is_kept).filter_map(|file| {
+        let written = file.metadata().ok()?.modified().ok()?;
+        Some(SystemTime::now().duration_since(written).ok()?.as_secs_f64())
+    });
+    ages.reduce(f64::min)
+}
+
+/// Kills a command at random instants, so many times, and then lets it end. Whatever is in its outputs is whole each time.
+fn kill_and_resume(folder: &Folder, victim: &Victim, kills: u32, random: &mut Random) -> Losses {
+    let mut losses = Losses::default();
+    while losses.kills < kills {
+        let mut program = folder.program(&victim.arguments);
+        let mut child = program.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let end = Instant::now() + Duration::from_secs_f64(0.1 + 0.9 * random.uniform());
+        while Instant::now() < end && child.try_wait().expect("a status").is_none() {
+            sleep(Duration::from_millis(2));
+        }
+        if let Some(status) = child.try_wait().expect("a status") {
+            assert_eq!(status.code(), Some(0), "{:?}", victim.arguments);
+            return losses;
+        }
+        losses.lost.extend(age(&folder.at(victim.kept)));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        losses.kills += 1;
+        for output in victim.outputs.iter().map(|name| folder.at(name)).filter(|path| path.exists()) {
+            let is_whole = match output.extension().and_then(|extension| extension.to_str()) {
+                Some("json") => serde_json::from_slice::<Value>(&fs::read(&output).unwrap()).is_ok(),
+                _ => read(&output).is_ok(),
+            };
+            assert!(is_whole, "{output:?} is broken");
+        }
+    }
+    let outcome = folder.run(&victim.arguments);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    losses
+}
+
+/// What is in a result that does not depend on when it was made.
+fn contents(folder: &Folder, name: &str) -> Vec<u8> {
+    if name.ends_with(".json") {
+        let mut json: Value = serde_json::from_slice(&fs::read(folder.at(name)).unwrap()).unwrap();
+        json.as_object_mut().unwrap().remove("seconds");
+        for case in json["cases"].as_array_mut().unwrap() {
+            case.as_object_mut().unwrap().remove("seconds");
+        }
+        return json.to_string().into_bytes();
+    }
+    if name.ends_with(".exr") {
+        let layers = layers(folder, name);
+        return [fingerprint(&layers).as_bytes(), bytemuck::cast_slice(&image(&layers))].concat();
+    }
+    fs::read(folder.at(name)).unwrap()
+}
+
+const SUITE: &str = "[[case]]\nname = \"a\"\nscene = \"scene.toml\"\nsize = [96, 64]\nspp = 1500\nmax_spp = 6000\n\
+                     resolve = \"0.001%\"\nreference = \"a.exr\"\n[[case]]\nname = \"b\"\nscene = \"scene.toml\"\n\
+                     size = [96, 64]\nspp = 4000\nmax_depth = 1\nreference = \"a.exr\"\nexpect = \"different\"\n";
+
+/// Commands that take some seconds, and keep what they have several times a second.
+fn victims() -> [Victim; 3] {
+    const OFTEN: &str = "--checkpoint=0.15";
+    let render = ["render", "scene.toml", "-o", "out.exr", "-o", "out.png", "--size=200x150", "--spp=700"];
+    let sweep = [
+        "sweep",
+        "scene.toml",
+        "--param=camera.fov=30:50:4",
+        "-o",
+        "sheet.png",
+        "--size=96x64",
+        "--spp=1500",
+    ];
+    let regress = ["regress", "suite.toml", "--device=cpu", "--json=out.json", "--resume"];
+    [
+        Victim {
+            arguments: [&render[..], &["--resume", OFTEN]].concat(),
+            kept: "out.exr.checkpoint",
+            outputs: &["out.exr", "out.png"],
+        },
+        Victim {
+            arguments: [&sweep[..], &[OFTEN]].concat(),
+            kept: "sheet.png.parts",
+            outputs: &["sheet.png"],
+        },
+        Victim {
+            arguments: [&regress[..], &[OFTEN]].concat(),
+            kept: "suite.toml.parts",
+            outputs: &["out.json"],
+        },
+    ]
+}
+
+#[test]
+fn what_is_killed_goes_on_to_the_same_result() {
+    let mut random = Random(7);
+    for victim in victims() {
+        let folder = Folder::new();
+        render(&folder, "a.exr", &["--size=96x64", "--spp=2000", "--seed=9"]);
+        fs::write(folder.at("suite.toml"), SUITE).unwrap();
+        let undisturbed = folder.run(&victim.arguments);
+        assert_eq!(undisturbed.code, Some(0), "{undisturbed:?}");
+        let expected: Vec<_> = victim.outputs.iter().map(|name| contents(&folder, name)).collect();
+        let mut all = Losses::default();
+        let wanted = tier::choose(4, 70);
+        while all.kills < wanted {
+            victim.outputs.iter().for_each(|name| drop(fs::remove_file(folder.at(name))));
+            let losses = kill_and_resume(&folder, &victim, wanted - all.kills, &mut random);
+            for (name, expected) in victim.outputs.iter().zip(&expected) {
+                assert!(contents(&folder, name) == *expected, "{name} after {} kills", losses.kills);
+            }
+            assert!(!folder.at(victim.kept).exists(), "{:?}", folder.names());
+            all.kills += losses.kills.max(1);
+            all.lost.extend(losses.lost);
+        }
+        all.tell(victim.arguments[0]);
+    }
+}
+
+/// Begins a render that keeps checkpoints, and kills it when there is one.
+fn killed_with_checkpoint(folder: &Folder) {
+    let arguments =
+        ["render", "scene.toml", "-q", "-o", "a.png", "--size=200x150", "--spp=100000", "--checkpoint=0.1"];
+    let mut child = folder.program(&arguments).spawn().expect("it starts");
+    let begin = Instant::now();
+    while !folder.at("a.png.checkpoint").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no checkpoint");
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_checkpoint_is_neither_ignored_nor_taken_for_another_renders() {
+    let folder = Folder::new();
+    killed_with_checkpoint(&folder);
+    let options = ["--size=200x150", "--spp=8"];
+    let run =
+        |more: &[&str]| folder.run(&[&["render", "scene.toml", "-o", "a.png"], &options[..], more].concat());
+    let outcome = run(&[]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("--resume goes on with them, and --force begins anew"), "{outcome:?}");
+    let outcome = run(&["--resume", "--seed=5"]);
+    assert!(outcome.code == Some(2) && outcome.stderr.contains("its seed is 0, not 5"), "{outcome:?}");
+    // Another render does not mind.
+    let outcome = run(&["--seed=5"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+
+    killed_with_checkpoint(&folder);
+    let bytes = fs::read(folder.at("a.png.checkpoint")).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() - 7] ^= 1;
+    for (broken, message) in [
+        (&bytes[..bytes.len() - 1], "it ends too soon"),
+        (&bytes[..11], "it ends too soon"),
+        (&flipped, "a film is not what was written"),
+        (b"no checkpoint, but longer than the beginning of one", "it begins otherwise"),
+        (&[&bytes[..], b"x"].concat(), "something follows"),
+    ] {
+        fs::write(folder.at("a.png.checkpoint"), broken).unwrap();
+        let outcome = run(&["--resume"]);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
+    }
+    fs::write(folder.at("a.png.checkpoint"), bytes).unwrap();
+    let outcome = run(&["--force"]);
+    // What was being written when it was killed is removed later.
+    let names: Vec<_> = folder.names().into_iter().filter(|name| !is_temporary(name)).collect();
+    assert_eq!((outcome.code, names), (Some(0), vec!["a.png".to_owned()]), "{outcome:?}");
+}
+
+/// A disk that is full for a checkpoint, and not for the image.
+#[test]
+fn a_render_whose_checkpoint_cannot_be_written_goes_on() {
+    let folder = Folder::new();
+    let arguments =
+        ["render", "scene.toml", "-o", "a.png", "--size=200x150", "--spp=300", "--checkpoint=0.1"];
+    // Blocks of 512 bytes.
+    let outcome = Outcome::from(folder.limited("-f 500", &arguments).output().unwrap());
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("warning: \"a.png.checkpoint\": the checkpoint cannot be written: "),
+        "{outcome:?}"
+    );
+    assert_eq!(folder.names(), ["a.png"]);
+}
