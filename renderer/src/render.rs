@@ -436,7 +436,8 @@ impl<B: Primitives> Run<B> {
         let args = no_samples(scene, view, films.image.ptr());
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);
-        let manner = Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, layers, film_bytes };
+        let shape = films.shape();
+        let manner = Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, layers, film_bytes, shape };
         let mut shortage = begun.shortage;
         shortage.films = films.on_host();
         if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {

@@ -69,6 +69,37 @@ pub(super) struct RawFilms {
     pub(super) first_hits: Option<Vec<FirstHitPixel>>,
 }
 
+/// How large films are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FilmShape {
+    /// Pixels of all layers.
+    pixels: usize,
+    has_shorter: bool,
+    has_first_hits: bool,
+}
+
+impl FilmShape {
+    /// Films of this shape, of which all memory is really there: the system gives it when it is written first, which takes as long
+    /// as a copy from a machine.
+    pub(super) fn blank(self) -> RawFilms {
+        let film = || vec_of(FilmPixel::zeroed(), self.pixels);
+        RawFilms {
+            image: film(),
+            shorter: self.has_shorter.then(|| [film(), film()]),
+            first_hits: self.has_first_hits.then(|| vec_of(FirstHitPixel::zeroed(), self.pixels)),
+        }
+    }
+}
+
+/// Elements that are written one by one; none if there is no room.
+fn vec_of<T: Copy>(value: T, n: usize) -> Vec<T> {
+    let mut all = Vec::new();
+    if all.try_reserve_exact(n).is_ok() {
+        all.extend(std::iter::repeat_n(std::hint::black_box(value), n));
+    }
+    all
+}
+
 /// Films of the host. What is absent has no samples yet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct HostFilms {
@@ -225,16 +256,25 @@ impl<B: Primitives> Films<B> {
         Ok(())
     }
 
-    /// Copies all of them, but for what the host has already.
-    pub(super) fn download(&self, backend: &mut B) -> Result<RawFilms, Error> {
+    /// Copies all of them into films of the host, whatever is on these, but for what the host has already.
+    pub(super) fn download(&self, backend: &mut B, room: RawFilms) -> Result<RawFilms, Error> {
         let shorter = match &self.shorter {
-            Some([emission, direct]) => Some([backend.download(emission)?, backend.download(direct)?]),
+            Some([emission, direct]) => {
+                let [first, second] = room.shorter.unwrap_or_default();
+                Some([backend.download_into(emission, first)?, backend.download_into(direct, second)?])
+            }
             None => None,
         };
         let first_hits = match &self.first_hits {
-            Some((film, _)) => Some(backend.download(film)?),
+            Some((film, _)) => Some(backend.download_into(film, room.first_hits.unwrap_or_default())?),
             None => None,
         };
-        Ok(RawFilms { image: backend.download(&self.image)?, shorter, first_hits })
+        Ok(RawFilms { image: backend.download_into(&self.image, room.image)?, shorter, first_hits })
+    }
+
+    /// What [`Films::download`] copies, without samples.
+    pub(super) fn shape(&self) -> FilmShape {
+        let (pixels, has_shorter) = (self.image.len(), self.shorter.is_some());
+        FilmShape { pixels, has_shorter, has_first_hits: self.first_hits.is_some() }
     }
 }

@@ -43,8 +43,9 @@ impl<B: Primitives> Shift<'_, '_, B> {
     }
 
     fn publish(&mut self) -> Result<(), Error> {
-        let films = self.films.download(self.backend)?;
-        self.part.work.publish(self.part.me, self.films.folded.clone(), films);
+        let Part { work, me, .. } = *self.part;
+        let films = self.films.download(self.backend, work.room(me))?;
+        work.publish(me, self.films.folded.clone(), films);
         Ok(())
     }
 

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use torrance_image::film::ranges::{SeedRanges, fingerprint, parts};
@@ -14,7 +15,7 @@ use torrance_system::available_memory;
 
 use super::blocks::{Block, Blocks, Coverage, missing};
 use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
-use super::films::{HostFilms, RawFilms};
+use super::films::{FilmShape, HostFilms, RawFilms};
 use super::noise::Looks;
 use super::{Begun, Budget, Control, Progress, Shortage};
 
@@ -36,6 +37,7 @@ pub(super) struct Manner {
     pub(super) layers: u32,
     /// Bytes of its films.
     pub(super) film_bytes: u64,
+    pub(super) shape: FilmShape,
 }
 
 /// What a machine has copied to the host.
@@ -64,6 +66,9 @@ struct Worker {
     checkpoint: u32,
     is_gone: bool,
     shortage: Shortage,
+    /// Films for it to publish into.
+    rooms: Arc<Mutex<Vec<RawFilms>>>,
+    has_rooms: bool,
 }
 
 impl Worker {
@@ -72,6 +77,25 @@ impl Worker {
             Some(published) => published.done == self.done,
             None => self.done.paths() == 0,
         }
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, Vec<RawFilms>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has another thread make films for it to publish into: one, and another while that is kept.
+    fn make_rooms(&mut self) {
+        let Some(Manner { shape, .. }) = self.manner else { return };
+        self.has_rooms = true;
+        let rooms = Arc::clone(&self.rooms);
+        let make = move || {
+            for _ in 0..2 {
+                let films = shape.blank();
+                rooms.lock().unwrap_or_else(PoisonError::into_inner).push(films);
+            }
+        };
+        // Without it, publishing takes longer at first.
+        let _ = Builder::new().name("checkpoint".into()).spawn(make);
     }
 
     /// Whether it takes nothing, and all that it has taken is published.
@@ -297,6 +321,10 @@ impl<'a> Work<'a> {
         worker.done.insert(part.clone());
         state.done.insert(part);
         self.begin_checkpoint(&mut state);
+        let is_soon = |checkpoints: &Checkpoints| state.last_checkpoint.elapsed() * 2 >= checkpoints.every();
+        if !state.workers[me].has_rooms && self.checkpoints.is_some_and(is_soon) && self.has_memory(&state) {
+            state.workers[me].make_rooms();
+        }
     }
 
     /// What a machine does after a launch.
@@ -315,6 +343,11 @@ impl<'a> Work<'a> {
         if worker.checkpoint < state.checkpoint { Verdict::Publish } else { Verdict::GoOn }
     }
 
+    /// Films for a machine to publish into, whatever is on them.
+    pub(super) fn room(&self, me: usize) -> RawFilms {
+        self.lock().workers[me].rooms().pop().unwrap_or_default()
+    }
+
     /// A machine has copied its films to the host.
     pub(super) fn publish(&self, me: usize, folded: Option<Arc<Film>>, films: RawFilms) {
         let mut state = self.lock();
@@ -322,7 +355,12 @@ impl<'a> Work<'a> {
         let worker = &mut state.workers[me];
         let layers = worker.manner.map_or(1, |manner| manner.layers);
         let (done, fingerprint) = (worker.done.clone(), worker.fingerprint);
-        worker.published = Some(Arc::new(Published { done, fingerprint, folded, films, layers }));
+        let published = Published { done, fingerprint, folded, films, layers };
+        let before = worker.published.replace(Arc::new(published));
+        // Nobody writes it any more, as a rule.
+        if let Some(Ok(before)) = before.map(Arc::try_unwrap) {
+            worker.rooms().push(before.films);
+        }
         worker.checkpoint = checkpoint;
         let is_ready = |w: &Worker| w.is_gone || w.checkpoint == checkpoint || w.is_published();
         if let Some(checkpoints) = self.checkpoints
@@ -430,19 +468,20 @@ impl<'a> Work<'a> {
             return;
         }
         state.last_checkpoint = Instant::now();
-        if available_memory().is_none_or(|free| free > self.bytes_of_checkpoint(state)) {
+        if self.has_memory(state) {
             state.checkpoint += 1;
         } else {
             checkpoints.fail("there is not enough memory");
         }
     }
 
-    /// Bytes that a checkpoint takes on the host, and then some: films once more, and all of them put together.
-    fn bytes_of_checkpoint(&self, state: &State) -> u128 {
+    /// Whether the host has the memory for a checkpoint, and then some: films twice, and all of them put together.
+    fn has_memory(&self, state: &State) -> bool {
         let manners = state.workers.iter().filter_map(|worker| worker.manner);
         let films: u128 = manners.map(|manner| u128::from(manner.film_bytes)).sum();
         let pixels = u128::from(self.size[0]) * u128::from(self.size[1]);
-        4 * films + 2 * pixels * size_of::<Pixel>() as u128
+        let bytes = 4 * films + 2 * pixels * size_of::<Pixel>() as u128;
+        available_memory().is_none_or(|free| free > bytes)
     }
 
     /// Keeps a checkpoint of a long render that is not done, when all machines have ended.

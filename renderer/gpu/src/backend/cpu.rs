@@ -13,7 +13,7 @@ use device::features::Features;
 use device::path::stage::Stage;
 use rayon::prelude::*;
 
-use super::{Backend, Buffer, COPY, Error, NODES, Shared, reserve};
+use super::{Backend, Buffer, COPY, Error, NODES, Shared, reserve, reserve_in};
 
 /// The name of an instruction set for people.
 pub fn name_of(isa: InstructionSet) -> &'static str {
@@ -156,8 +156,12 @@ impl Backend for Cpu {
     }
 
     /// By all threads: a film may be large.
-    fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
-        let mut data = reserve(COPY, buf.len())?;
+    fn download_into<T: Pod + Send + Sync>(
+        &mut self,
+        buf: &CpuBuf<T>,
+        room: Vec<T>,
+    ) -> Result<Vec<T>, Error> {
+        let mut data = reserve_in(room, COPY, buf.len())?;
         match buf {
             CpuBuf::Own(cells) => {
                 // SAFETY: `UnsafeCell<T>` has the layout of `T`, and no stage runs, as launches end before they return, and

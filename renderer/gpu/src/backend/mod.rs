@@ -124,7 +124,22 @@ pub trait Backend {
     fn clear<T: Pod + Send + Sync>(&mut self, buf: &mut Self::Buf<T>) -> Result<(), Error>;
 
     /// Copies a buffer back, after everything launched so far has finished.
-    fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
+    ///
+    /// # Errors
+    /// There is not enough memory, or what went wrong in the machine.
+    fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error> {
+        self.download_into(buf, Vec::new())
+    }
+
+    /// As [`Backend::download`], into the memory of a vector, whatever is in it: that of one that has been used before is faster.
+    ///
+    /// # Errors
+    /// As [`Backend::download`].
+    fn download_into<T: Pod + Send + Sync>(
+        &mut self,
+        buf: &Self::Buf<T>,
+        room: Vec<T>,
+    ) -> Result<Vec<T>, Error>;
 
     /// Queues a copy of one buffer to another.
     ///
@@ -182,7 +197,12 @@ const COPY: &str = "a copy of the results";
 
 /// Room for `len` elements, or an error: the size of an image is the user's choice.
 fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {
-    let mut room = Vec::new();
+    reserve_in(Vec::new(), label, len)
+}
+
+/// As [`reserve`], in the memory of a vector.
+fn reserve_in<T>(mut room: Vec<T>, label: &'static str, len: usize) -> Result<Vec<T>, Error> {
+    room.clear();
     room.try_reserve_exact(len).map_err(|_| Error {
         doing: format!("allocating {} for \"{label}\"", human_bytes(len as u128 * size_of::<T>() as u128)),
         reason: "there is not enough memory".into(),

@@ -13,7 +13,7 @@ use device::path::stage::Stage;
 use super::code;
 use super::driver::call;
 use super::{Cuda, CudaBuffer, memory};
-use crate::backend::{Backend, Buffer, COPY, Error, NODES, Place, Shared, reserve};
+use crate::backend::{Backend, Buffer, COPY, Error, NODES, Place, Shared, reserve_in};
 
 /// The operation in errors while times are taken.
 const TIMING: &str = "timing the GPU";
@@ -111,14 +111,18 @@ impl Backend for Cuda {
         self.share(NODES, nodes)
     }
 
-    fn download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<Vec<T>, Error> {
+    fn download_into<T: Pod + Send + Sync>(
+        &mut self,
+        buffer: &CudaBuffer<T>,
+        room: Vec<T>,
+    ) -> Result<Vec<T>, Error> {
         let doing = || format!("downloading {}", buffer.description());
         self.enter_then(&doing)?;
         if !self.owns(buffer) {
             return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
         }
         self.finish()?;
-        let mut data = reserve::<T>(COPY, buffer.len())?;
+        let mut data = reserve_in(room, COPY, buffer.len())?;
         if buffer.bytes() != 0 {
             // SAFETY: the vector has room for as many bytes as the buffer has, and is kept until the stream has
             // been waited for below.
