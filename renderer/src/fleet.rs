@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -185,7 +186,7 @@ impl Fleet {
         let budget = request.budget;
         let work = request.work(scene, self.machines.len());
         let mut numbers: Vec<usize> = (0..self.machines.len()).collect();
-        let (mut choice, mut stage_times) = (None, None);
+        let (mut choice, mut stage_times, mut has_cpu_failed) = (None, None, false);
         loop {
             let parts: Vec<_> = (self.machines.iter().zip(&numbers))
                 .map(|(machine, me)| Part::new(scene, self.integrators.options(machine, options), &work, *me))
@@ -199,18 +200,25 @@ impl Fleet {
                         stage_times = stage_times.or(times);
                         alive.push(machine);
                     }
-                    Err(error) => self.left_out.push(machine.failed(error)),
+                    Err(error) => {
+                        has_cpu_failed |= !machine.is_gpu();
+                        self.left_out.push(machine.failed(error));
+                    }
                 }
             }
             self.machines = alive;
             if !work.is_unfinished() {
                 break;
             }
-            if self.machines.is_empty()
-                && let Err(error) = self.stand_in()
-            {
-                work.keep();
-                return Err(self.left_out.pop().unwrap_or(error));
+            if self.machines.is_empty() {
+                // A CPU that has failed would do so again.
+                let stood_in = if has_cpu_failed { Ok(()) } else { self.stand_in() };
+                if self.machines.is_empty()
+                    && let Some(error) = self.left_out.pop().or(stood_in.err())
+                {
+                    work.keep();
+                    return Err(error);
+                }
             }
             numbers = self.machines.iter().map(|_| work.hire()).collect();
         }
@@ -232,18 +240,34 @@ fn take_parts(
     if let ([machine], [part]) = (&mut *machines, parts) {
         return vec![on!(machine, backend => render::take_part(backend, part, spp, Some(observe)))];
     }
+    let busy = &AtomicUsize::new(parts.len());
     thread::scope(|scope| {
         let mut threads = Vec::new();
         for (machine, part) in machines.iter_mut().zip(parts) {
-            let take = move || on!(machine, backend => render::take_part(backend, part, spp, None));
-            threads.push(scope.spawn(take));
+            threads.push(scope.spawn(move || {
+                let _ending = Ending { busy, work };
+                on!(machine, backend => render::take_part(backend, part, spp, None))
+            }));
         }
-        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
-            work.wait();
+        while busy.load(Ordering::Relaxed) > 0 {
+            work.wait_while(&|| busy.load(Ordering::Relaxed) > 0);
             work.tell(observe);
         }
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
+}
+
+/// A machine at its part, which ends when this is dropped, however that comes.
+struct Ending<'a> {
+    busy: &'a AtomicUsize,
+    work: &'a Work<'a>,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.busy.fetch_sub(1, Ordering::Relaxed);
+        self.work.wake();
+    }
 }
 
 /// Has machines, or devices, do something all at once.

@@ -64,6 +64,7 @@ struct Worker {
     published: Option<Arc<Published>>,
     /// The number of the last checkpoint that it has published for.
     checkpoint: u32,
+    /// Whether it takes nothing any more: it has ended, or failed.
     is_gone: bool,
     shortage: Shortage,
     /// Films for it to publish into.
@@ -283,27 +284,39 @@ impl<'a> Work<'a> {
         state.workers[me].claimed = None;
         self.changed.notify_all();
         loop {
-            let is_published = state.workers[me].is_published();
-            if state.is_finished || self.is_over(&state) {
-                return if is_published { Next::End } else { Next::Publish };
-            }
-            let missing = state.missing(&self.whole);
-            if let Some(block) = state.share(me, &missing) {
-                state.workers[me].claimed = Some(block.clone());
-                return Next::Take(block);
-            }
-            if !is_published {
-                return Next::Publish;
-            }
-            if missing.is_empty() && state.workers.iter().all(|worker| worker.is_resting()) {
-                self.extend(&mut state);
-                self.changed.notify_all();
-                continue;
+            if let Some(next) = self.decide(&mut state, me) {
+                return next;
             }
             self.idle.fetch_add(1, Ordering::Relaxed);
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             self.idle.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// What a machine that has no block does next; `None` as long as that depends on others.
+    fn decide(&self, state: &mut State, me: usize) -> Option<Next> {
+        let is_published = state.workers[me].is_published();
+        if state.is_finished || self.is_over(state) {
+            if !is_published {
+                return Some(Next::Publish);
+            }
+            state.workers[me].is_gone = true;
+            return Some(Next::End);
+        }
+        let missing = state.missing(&self.whole);
+        if let Some(block) = state.share(me, &missing) {
+            state.workers[me].claimed = Some(block.clone());
+            return Some(Next::Take(block));
+        }
+        if !is_published {
+            return Some(Next::Publish);
+        }
+        if missing.is_empty() && state.workers.iter().all(Worker::is_resting) {
+            self.extend(state);
+            self.changed.notify_all();
+            return self.decide(state, me);
+        }
+        None
     }
 
     /// What the pool of a machine went without.
@@ -399,10 +412,19 @@ impl<'a> Work<'a> {
         !state.is_finished && !self.is_over(&state)
     }
 
-    /// Waits for something to happen, a moment at most.
-    pub(crate) fn wait(&self) {
+    /// Waits for something to happen, a moment at most, as long as a condition holds that changes before [`Work::wake`].
+    pub(crate) fn wait_while(&self, holds: &dyn Fn() -> bool) {
         const MOMENT: Duration = Duration::from_millis(100);
-        drop(self.changed.wait_timeout(self.lock(), MOMENT));
+        let state = self.lock();
+        if holds() {
+            drop(self.changed.wait_timeout(state, MOMENT));
+        }
+    }
+
+    /// Wakes what waits.
+    pub(crate) fn wake(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
     }
 
     /// Tells an observer how far the render is, and stops it if that says so.
@@ -484,11 +506,13 @@ impl<'a> Work<'a> {
         available_memory().is_none_or(|free| free > bytes)
     }
 
-    /// Keeps a checkpoint of a long render that is not done, when all machines have ended.
+    /// Keeps a checkpoint of a long render that is not done, when all machines have ended. The one that it was to go on with
+    /// stays if no machine has begun.
     pub(crate) fn keep(&self) {
         let state = self.lock();
         let is_stopped = self.is_stopped.load(Ordering::Relaxed);
         if let Some(checkpoints) = self.checkpoints
+            && state.resumed.is_none()
             && (is_stopped || !state.is_finished && !self.is_over(&state))
             && state.elapsed() >= checkpoints.every()
         {
@@ -500,7 +524,10 @@ impl<'a> Work<'a> {
     pub(super) fn finish(self) -> (HostFilms, Taken, bool) {
         self.keep();
         let is_stopped = self.is_stopped.load(Ordering::Relaxed);
-        let (size, state) = (self.size, self.state.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let (size, mut state) = (self.size, self.state.into_inner().unwrap_or_else(PoisonError::into_inner));
+        if let Some(resumed) = state.resumed.take() {
+            state.base = Arc::new(resumed.divided(false).1);
+        }
         let Coverage { fewest, complete, partial } = state.coverage(&self.whole);
         let all = state.checkpoint(size);
         drop(state);
@@ -567,3 +594,6 @@ impl State {
         Checkpoint { header, base: Arc::clone(&self.base), parts }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use torrance_gpu::backend::cuda::driver::LIBRARY_VARIABLE;
 use torrance_gpu::backend::cuda::{Entry, Ptx, driver};
 
 use super::children::{contains, fake, on_every_driver, run, run_by};
-use super::scenes::SCENES_VARIABLE;
+use super::fake::DRIVER_VARIABLE;
 
 #[test]
 fn buffers_launches_and_times() {
@@ -65,7 +65,7 @@ fn memory_of_the_host() {
 #[test]
 fn scenes_larger_than_the_memory() {
     let Some(fake) = fake() else { return };
-    let child = run("scenes", &[(LIBRARY_VARIABLE, fake), (SCENES_VARIABLE, fake)]);
+    let child = run("scenes", &[(LIBRARY_VARIABLE, fake), (DRIVER_VARIABLE, fake)]);
     println!("{}", child.answer);
     contains(&child.left, &["contexts=0 modules=0 streams=0 events=0 allocations=0 pinned=0 "]);
 }

@@ -1,5 +1,6 @@
 //! The CUDA back end: every reason for there being no GPU, in words; every symbol that `cust` may reference;
-//! and memory, launches and errors, on a driver made of C for the test, and on a GPU where there is one.
+//! and memory, launches and errors, on a driver made of C for the test, and on a GPU where there is one; and renders on
+//! machines that fail.
 //!
 //! A driver's status is determined once per process, and a kernel's error ends a process's use of the GPU. So each case runs
 //! in a process of its own: this test program again, told by `TORRANCE_TEST_CASE` what to do.
@@ -7,6 +8,8 @@
 mod back_end;
 mod cases;
 mod children;
+mod fake;
+mod faults;
 mod reasons;
 mod scenes;
 mod symbols;
@@ -123,6 +126,15 @@ fn child() {
         "places" => said(places()),
         "scenes" => scenes::run(),
         "short" => said(download_without_memory()),
+        "no faults" => faults::none(),
+        "faults of calls" => faults::each_call(),
+        "faults of memory" => faults::memory(),
+        "faults of places" => faults::places(),
+        "faults of launches" => faults::launches(),
+        "faults of all" => faults::all(),
+        "kept" => faults::kept(),
+        "stopped" => faults::stopped(),
+        "hopeless" => faults::hopeless(),
         other => panic!("no case {other}"),
     };
     println!("\n{MARK}{}", answer.replace('\n', "\\n"));

@@ -1,23 +1,16 @@
 //! Scenes that do not fit into the memory of a GPU. The stages run on the CPU, in the memory of the fake driver, which is the
 //! host's: what they make of it has to be the image of a GPU that has room for everything.
 
-use std::any::TypeId;
-use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::sync::Mutex;
 
-use cpu::{InstructionSet, runner};
-use device::bvh::{Node, WideNode};
-use device::path::MegakernelArgs;
-use device::path::stage::{Stage, stages};
-use libloading::Library;
+use cpu::InstructionSet;
 use renderer::assemble::{SceneData, assemble};
 use renderer::render::{Budget, Control, Integrator, Options, Paths, Rendered, Shortage, When};
 use renderer::sweep::{Scene, render_all};
 use renderer::{DeviceChoice, Machine, MachineError};
 
-/// The variable that tells the child where the fake driver is.
-pub(super) const SCENES_VARIABLE: &str = "TORRANCE_TEST_DRIVER";
+use super::fake::Fake;
 
 const SCENE: &str = r#"
     [render]
@@ -62,83 +55,6 @@ fn scene_with(from: &str, to: &str) -> SceneData {
     let files = torrance_scene::Files::new(folder, false);
     let loaded = torrance_scene::load_bytes("scene.toml", SCENE.replacen(from, to, 1).as_bytes(), &files);
     assemble(&loaded.unwrap_or_else(|e| panic!("{e}")).description).unwrap()
-}
-
-/// Runs a kernel of the program: the megakernels, and the one that tells the layout of structures.
-extern "C" fn launch(name: *const c_char, args: *const c_void) {
-    // SAFETY: the fake driver hands on the name of a kernel.
-    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap();
-    // SAFETY: and the arguments of the launch, which are those of the stage.
-    unsafe {
-        match name {
-            "probe" => run_stage::<stages::probe>(&*args.cast()),
-            "megakernel" => run_megakernel::<stages::megakernel>(args),
-            "megakernel_basic" => run_megakernel::<stages::megakernel_basic>(args),
-            "megakernel_glass" => run_megakernel::<stages::megakernel_glass>(args),
-            // Nothing comes of the others: a wavefront has no path, and is done at once.
-            _ => {}
-        }
-    }
-}
-
-/// # Safety
-/// As [`Stage::run_range`].
-unsafe fn run_stage<S: Stage>(args: &S::Args) {
-    let run = runner(TypeId::of::<S>(), InstructionSet::Portable);
-    // SAFETY: as the caller promised.
-    unsafe { run(0..S::count(args), (&raw const *args).cast()) };
-}
-
-/// # Safety
-/// The arguments are those of a megakernel, and the pointers in them the fake driver's.
-unsafe fn run_megakernel<S: Stage<Args = MegakernelArgs>>(args: *const c_void) {
-    // SAFETY: as the caller promised.
-    let mut args = unsafe { *args.cast::<MegakernelArgs>() };
-    let geometry = &mut args.scene.lighting.surfaces.geometry;
-    let nodes = geometry.nodes.cast::<Node>();
-    let count = Fake::new().bytes(nodes.addr() as u64) / size_of::<Node>();
-    // SAFETY: there are as many, in memory that nothing else uses meanwhile.
-    let nodes = unsafe { std::slice::from_raw_parts(nodes, count) };
-    // CPUs read them decoded.
-    let decoded: Vec<WideNode> = nodes.iter().map(WideNode::from).collect();
-    geometry.nodes = decoded.as_ptr().cast();
-    // SAFETY: as the caller promised; the nodes live until the stage has run.
-    unsafe { run_stage::<S>(&args) };
-}
-
-/// What the fake driver does for tests.
-struct Fake(Library);
-
-impl Fake {
-    fn new() -> Self {
-        let path = std::env::var_os(SCENES_VARIABLE).unwrap();
-        // SAFETY: it is loaded already.
-        Self(unsafe { Library::new(path) }.unwrap())
-    }
-
-    /// A function without arguments.
-    fn ask<T>(&self, name: &str) -> T {
-        // SAFETY: these functions take nothing and return a number.
-        unsafe { self.0.get::<extern "C" fn() -> T>(name.as_bytes()).unwrap()() }
-    }
-
-    fn launch_by(&self, with: extern "C" fn(*const c_char, *const c_void)) {
-        // SAFETY: the type is the function's.
-        unsafe {
-            self.0.get::<extern "C" fn(extern "C" fn(*const c_char, *const c_void))>(b"fake_launch_by")
-        }
-        .unwrap()(with);
-    }
-
-    fn refuse(&self, nth: i32, goes_on: bool) {
-        // SAFETY: the type is the function's.
-        unsafe { self.0.get::<extern "C" fn(i32, i32)>(b"fake_refuse") }.unwrap()(nth, goes_on.into());
-    }
-
-    fn bytes(&self, pointer: u64) -> usize {
-        // SAFETY: the type is the function's.
-        unsafe { self.0.get::<extern "C" fn(u64) -> usize>(b"fake_bytes") }.unwrap()(pointer)
-    }
 }
 
 /// A render on the fake GPU, and how it was for memory.
@@ -193,9 +109,7 @@ fn render(scene: &SceneData, integrator: Integrator, memory: Option<u64>) -> Res
 }
 
 pub(super) fn run() -> String {
-    torrance_gpu::backend::cuda::driver::load().unwrap();
-    let fake = Fake::new();
-    fake.launch_by(launch);
+    let fake = Fake::start();
     let scene = scene_with("", "");
     let whole = Outcome::new(&fake, &scene, Integrator::Megakernel, None, (0, false));
     assert_eq!(whole.shortage().note("cuda:0"), None, "what fits stays");
