@@ -265,9 +265,21 @@ pub(crate) fn take_part<B: Primitives>(
     spp: u32,
     observe: Option<&mut dyn FnMut(&Progress) -> Control>,
 ) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
+    let _leaves = LeavesInPanic(part);
     let taken = upload(backend, part.scene, part.options, spp)
         .and_then(|uploaded| render_uploaded(backend, part, spp, uploaded, observe));
     taken.inspect_err(|_| part.work.leave(part.me))
+}
+
+/// Has a machine whose thread panics leave its part, so that others do not wait for it.
+struct LeavesInPanic<'a>(&'a Part<'a>);
+
+impl Drop for LeavesInPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.work.leave(self.0.me);
+        }
+    }
 }
 
 fn render_uploaded<B: Primitives>(

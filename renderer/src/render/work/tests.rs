@@ -48,7 +48,13 @@ impl Model {
     }
 
     fn manner(&self) -> Manner {
-        Manner { first_paths: 0.01 * self.rate, side_by_side: self.side_by_side, layers: 1, film_bytes: 0 }
+        Manner {
+            first_paths: 0.01 * self.rate,
+            side_by_side: self.side_by_side,
+            layers: 1,
+            film_bytes: 0,
+            shape: FilmShape::default(),
+        }
     }
 }
 
