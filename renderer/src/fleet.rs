@@ -101,7 +101,11 @@ impl Fleet {
         let gpus = devices.iter().filter(|device| device.is_gpu()).count();
         let beside = (gpus > 0).then(|| cores().saturating_sub(gpus).max(1));
         let (mut machines, mut left_out) = (Vec::new(), Vec::new());
-        for one in all_at_once(devices, |device| device.start(threads.or(beside))) {
+        let start = |device: &mut Device| {
+            let beside = if device.is_gpu() { None } else { beside };
+            device.start(threads.or(beside))
+        };
+        for one in all_at_once(devices, start) {
             match one {
                 Ok(machine) => machines.push(machine),
                 Err(error) => left_out.push(error),
@@ -253,7 +257,9 @@ fn take_parts(
             work.wait_while(&|| busy.load(Ordering::Relaxed) > 0);
             work.tell(observe);
         }
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        // What was said of the panic is on the screen already.
+        let failed = |_| Err(Error { doing: "rendering".into(), reason: "the program failed".into() });
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(failed)).collect()
     })
 }
 

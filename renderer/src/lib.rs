@@ -1,7 +1,7 @@
 //! torrance, as a library: scenes in, images out.
 //!
-//! Descriptions of scenes come in, as `torrance-scene` reads them. [`assemble`] makes of them what a [`Machine`] renders, to a
-//! film with its noise, which `torrance-image` writes and compares. [`sweep`] renders a scene with parameters that vary, and
+//! Descriptions of scenes come in, as `torrance-scene` reads them. [`assemble`] makes of them what a [`Machine`], or a [`Fleet`] of
+//! several, renders to a film with its noise, which `torrance-image` writes and compares. [`sweep`] renders a scene with parameters that vary, and
 //! [`regress`] holds images against references; [`defocus`] blurs images, [`bsdf`] charts materials, [`mod@bench`] measures.
 //!
 //! ```

@@ -34,7 +34,7 @@ use torrance_image::film::Film;
 
 use crate::assemble::SceneData;
 
-pub use checkpoint::{Checkpoints, Identity, ResumeError, Resumed};
+pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
 pub use placement::Shortage;

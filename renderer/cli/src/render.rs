@@ -9,8 +9,8 @@ use std::time::Duration;
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
-    Budget, Checkpoints, Control, IntegratorSummary, Options, Progress, RenderRecord, Rendered, Request,
-    Seconds, StageSummary, Summary, identity, provenance, stage_chart,
+    Budget, Checkpoints, Control, Identity, IntegratorSummary, Options, Progress, RenderRecord, Rendered,
+    Request, Seconds, StageSummary, Summary, identity, provenance, stage_chart,
 };
 use renderer::{Device, Fleet, Integrators};
 use torrance_image::film::develop::{Develop, Tonemap};
@@ -28,7 +28,7 @@ use torrance_text::quoted_path;
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
-use super::resume::{Found, ResumeArgs};
+use super::resume::{Found, ResumeArgs, path_of};
 use super::shard::{ShardArgs, Share};
 use super::summary::tell;
 use super::values::{self, Exposure, RrDepth};
@@ -205,7 +205,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Found::Part(resumed) => Some(*resumed),
         Found::Nothing => None,
     };
-    let checkpoints = args.resume.checkpoints(&render.targets, identity)?;
+    let checkpoint = path_of(&render.targets).map(|path| (path, identity.clone()));
+    let checkpoints = args.resume.checkpoints(&render.targets, identity, &mut render.notes);
 
     let names: Vec<_> = devices.iter().map(Device::name).collect();
     render.notes.display.phase(format!("starting {}", names.join(", ")));
@@ -239,7 +240,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         (&scene, fingerprint, share),
         (rendered?, fleet.names().join(" + ")),
         why,
-        checkpoints,
+        checkpoint,
     )
 }
 
@@ -322,7 +323,7 @@ impl Render<'_> {
         (scene, fingerprint, share): (&SceneData, u64, Share),
         (rendered, device): (Rendered, String),
         why: Option<&'static str>,
-        checkpoints: Option<Checkpoints>,
+        checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
         let Self { args, targets, plot, plan, mut seconds, mut laps, mut notes } = self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
@@ -404,16 +405,13 @@ impl Render<'_> {
             }
         }
         unwritten(&failures, kept.as_deref())?;
-        if let Some(checkpoints) = checkpoints {
+        if let Some((path, identity)) = checkpoint {
             match *interrupted {
-                true if checkpoints.path().exists() && !args.quiet => {
-                    say(format_args!(
-                        "{} is kept: --resume goes on with it",
-                        quoted_path(checkpoints.path())
-                    ));
+                true if path.exists() && !args.quiet => {
+                    say(format_args!("{} is kept: --resume goes on with it", quoted_path(&path)));
                 }
                 true => {}
-                false => checkpoints.remove(),
+                false => Checkpoints::remove_of(&path, &identity),
             }
         }
         if args.json {

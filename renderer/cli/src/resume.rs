@@ -1,12 +1,13 @@
 //! `--checkpoint` and `--resume`: renders that go on where they were.
 
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use renderer::render::{Checkpoints, Identity, ResumeError, Resumed};
-use torrance_image::film::layers::{SAMPLES, STDERR};
+use renderer::render::{Checkpoints, Identity, Kept, ResumeError, Resumed};
+use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::write::{Destination, Target};
 use torrance_image::film::{Film, Format, Layers, Pixel, Shard, read_layers};
 use torrance_text::quoted_path;
@@ -19,7 +20,7 @@ use super::{Failure, Notes, values};
 pub(super) struct ResumeArgs {
     /// How often to keep what is rendered so far, beside the first output as NAME.checkpoint; or off. It is removed when the image
     /// is complete
-    #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint)]
+    #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint, allow_negative_numbers = true)]
     checkpoint: CheckpointTime,
 
     /// Go on with the checkpoint of an earlier run, or take the samples that a finished EXR file lacks; anew if there is neither
@@ -42,16 +43,21 @@ pub(super) enum Found {
 }
 
 impl ResumeArgs {
-    /// Where checkpoints of a render go, if they are wanted.
+    /// Where checkpoints of a render go, if they are wanted and can be there.
     pub(super) fn checkpoints(
         &self,
         targets: &[Target],
         identity: Identity,
-    ) -> Result<Option<Checkpoints>, Failure> {
-        let (Some(every), Some(first)) = (self.checkpoint.0, targets.first()) else { return Ok(None) };
-        let place = Checkpoints::path_beside(&first.destination.path);
-        Destination::check(&place).map_err(Failure::input)?;
-        Ok(Some(Checkpoints::new(place, every, identity)))
+        notes: &mut Notes,
+    ) -> Option<Checkpoints> {
+        let (every, path) = (self.checkpoint.0?, path_of(targets)?);
+        if let Err(e) = Destination::check(&path) {
+            notes.warn(format!("{}: there will be no checkpoint: {}", quoted_path(&path), e.reason));
+            return None;
+        }
+        let checkpoints = Checkpoints::new(path, every, identity);
+        // Whoever stops a render that is to be resumed, stops it to be resumed.
+        Some(if self.resume { checkpoints.of_short_renders() } else { checkpoints })
     }
 
     /// Finds what there is of a render that writes `targets`. `has_layers` says whether it has films beside that of the image.
@@ -62,37 +68,55 @@ impl ResumeArgs {
         (has_layers, is_forced): (bool, bool),
         notes: &mut Notes,
     ) -> Result<Found, Failure> {
-        let Some(first) = targets.first() else { return Ok(Found::Nothing) };
-        let path = Checkpoints::path_beside(&first.destination.path);
+        let Some(path) = path_of(targets) else { return Ok(Found::Nothing) };
+        let shown = quoted_path(&path);
+        let refused = |reason: &dyn Display| Err(Failure::input(format_args!("{shown}: {reason}")));
         if !self.resume {
-            return match Checkpoints::spp_at(&path, identity) {
-                Some(spp) if !is_forced => Err(Failure::input(format_args!(
-                    "{} has {spp:.0} samples of each pixel of this render: --resume goes on with them, and --force begins \
-                     anew",
-                    quoted_path(&path)
-                ))),
-                _ => Ok(Found::Nothing),
+            return match Checkpoints::of(&path, identity) {
+                _ if is_forced => Ok(Found::Nothing),
+                Kept::Ours(spp) => refused(&format_args!(
+                    "it has {spp:.0} samples of each pixel of this render: --resume goes on with them, and --force begins \
+                     anew"
+                )),
+                Kept::Others(differing) => refused(&format_args!(
+                    "it is the checkpoint of another render: {}; --force begins anew, and replaces it",
+                    differing.join("; ")
+                )),
+                Kept::Nothing => Ok(Found::Nothing),
             };
         }
         match Resumed::read(&path, identity) {
+            Ok(resumed) if resumed.end() > share.samples.end => {
+                let [has, wanted] = [resumed.end(), share.samples.end];
+                return refused(&format_args!("it has samples up to {has}, and {wanted} are asked for"));
+            }
             Ok(resumed) => {
-                let spp = resumed.mean_spp();
-                notes.say(&[format!("going on with {}: {spp:.1} samples of each pixel", quoted_path(&path))]);
+                notes.say(&[format!(
+                    "going on with {shown}: {:.1} samples of each pixel",
+                    resumed.mean_spp()
+                )]);
                 return Ok(Found::Part(Box::new(resumed)));
             }
-            Err(ResumeError::Io(e)) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => {
-                let advice = "without --resume, the render begins anew";
-                return Err(Failure::input(format_args!("{}: {e}; {advice}", quoted_path(&path))));
+            Err(ResumeError::Io(e)) if e.kind() == ErrorKind::NotFound => {}
+            Err(ResumeError::Other(_)) if is_forced => return Ok(Found::Nothing),
+            Err(ResumeError::Damaged(reason)) => {
+                notes.warn(format!("{shown}: it is no whole checkpoint: {reason}; beginning anew"));
+                return Ok(Found::Nothing);
             }
+            Err(e) => return refused(&format_args!("{e}; --force begins anew, and replaces it")),
         }
         let is_image = |target: &&Target| target.format == Format::Exr && target.destination.path.exists();
         if let Some(Target { destination, .. }) = targets.iter().find(is_image) {
-            return extended(&destination.path, targets, (identity, share), has_layers, notes);
+            return extended(&destination.path, targets, (identity, share), (has_layers, is_forced), notes);
         }
         notes.say(&["there is nothing to resume: beginning anew".to_owned()]);
         Ok(Found::Nothing)
     }
+}
+
+/// Where the checkpoint of a render to some outputs is.
+pub(super) fn path_of(targets: &[Target]) -> Option<PathBuf> {
+    targets.first().map(|first| Checkpoints::path_beside(&first.destination.path))
 }
 
 /// A finished image, to which samples are added.
@@ -100,7 +124,7 @@ fn extended(
     path: &Path,
     targets: &[Target],
     (identity, share): (&Identity, &Share),
-    has_layers: bool,
+    (has_layers, is_forced): (bool, bool),
     notes: &mut Notes,
 ) -> Result<Found, Failure> {
     let shown = quoted_path(path);
@@ -110,19 +134,31 @@ fn extended(
     let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
     let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
     if !shard.partial.0.is_empty() {
-        notes.say(&[format!("{shown} was interrupted and has no checkpoint: beginning anew")]);
-        return Ok(Found::Nothing);
+        let reason = "some of its pixels lack samples, and there is no checkpoint";
+        return match is_forced {
+            true => Ok(Found::Nothing),
+            false => Err(wrong(&format_args!("{reason}; --force begins anew"))),
+        };
     }
     let samples = first_samples(&shard, identity, share).map_err(|e| wrong(&e))?;
-    if samples.end >= share.samples.end && targets.iter().all(|target| target.destination.path.exists()) {
+    let is_there = targets.iter().all(|target| target.destination.path.exists());
+    if samples.end >= share.samples.end && is_there && !has_layers {
         notes.say(&[format!("{shown} has all of its samples already")]);
         return Ok(Found::All);
+    }
+    if samples.end > share.samples.end {
+        let [has, wanted] = [samples.end, share.samples.end];
+        return Err(wrong(&format_args!("it has samples up to {has}, and {wanted} are asked for")));
     }
     if has_layers {
         return Err(wrong(&"layers but stderr, samples and sums cannot be extended; leave --aov out"));
     }
     let film = layers.film().or_else(|| film_of_moments(&layers));
     let film = film.ok_or_else(|| wrong(&"it has no layers \"stderr\" and \"samples\""))?;
+    let is_rounded = layers.channel("R").is_some_and(|r| matches!(r.samples, Samples::Half(_)));
+    if is_rounded && !layers.has_sums() {
+        notes.warn(format!("{shown} is rounded to half floats, and so is what its samples add to the image"));
+    }
     let seconds = layers.attributes.get("renderTime").and_then(|time| time.parse().ok()).unwrap_or(0.0);
     notes.say(&[format!("extending {shown}: {} samples of each pixel are there", samples.len())]);
     Ok(Found::Part(Box::new(Resumed::of_film(film, samples, seconds))))

@@ -166,7 +166,8 @@ impl ShardArgs {
 
     /// The arguments of this program, without those that say which part to take, where, and where it goes: those of every part.
     pub(super) fn arguments(&self) -> Option<String> {
-        self.is_part().then(|| common_arguments(std::env::args().skip(2)))
+        let arguments = std::env::args_os().skip(2).map(|argument| argument.to_string_lossy().into_owned());
+        self.is_part().then(|| common_arguments(arguments))
     }
 }
 

@@ -1,10 +1,13 @@
 //! What a suite has rendered, kept until its run has ended, so that one that is killed can go on.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use torrance_image::film::Film;
+use torrance_image::film::write::is_temporary;
 
 use crate::render::{Checkpoints, Identity, Resumed};
 
@@ -15,6 +18,8 @@ pub struct Kept {
     every: Duration,
     begin: Instant,
     resumes: bool,
+    /// Files that this run has read or written.
+    files: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Kept {
@@ -23,7 +28,8 @@ impl Kept {
     pub fn beside(suite: &Path, every: Duration, resumes: bool) -> Self {
         let mut name = suite.file_name().unwrap_or_default().to_owned();
         name.push(".parts");
-        Self { folder: suite.with_file_name(name), every, begin: Instant::now(), resumes }
+        let (folder, files) = (suite.with_file_name(name), Mutex::default());
+        Self { folder, every, begin: Instant::now(), resumes, files }
     }
 
     /// The folder.
@@ -32,7 +38,9 @@ impl Kept {
     }
 
     fn path(&self, key: u64, extension: &str) -> PathBuf {
-        self.folder.join(format!("{key:016x}.{extension}"))
+        let path = self.folder.join(format!("{key:016x}.{extension}"));
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
+        path
     }
 
     /// The film of a case, and its samples per pixel, that an earlier run has kept under a key.
@@ -63,12 +71,14 @@ impl Kept {
         (Checkpoints::new(path, self.every, identity(key)), resumed)
     }
 
-    /// Removes all of it, as the run has come to its end.
+    /// Removes what is of the cases of this run, as it has come to its end; and the folder, if nothing else is in it.
     pub fn remove(&self) {
-        let ours =
-            |path: &Path| path.extension().is_some_and(|e| e == "film" || e == "checkpoint" || e == "tmp");
+        for file in self.files.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let _ = std::fs::remove_file(file);
+        }
+        // What a run was writing when it was killed.
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            if ours(&entry.path()) {
+            if is_temporary(&entry.file_name().to_string_lossy()) {
                 let _ = std::fs::remove_file(entry.path());
             }
         }

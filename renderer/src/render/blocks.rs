@@ -80,6 +80,11 @@ impl Blocks {
         self.0.iter()
     }
 
+    /// The sample after the last one of any part.
+    pub(super) fn end(&self) -> u32 {
+        self.0.iter().map(|block| block.samples.end).max().unwrap_or(0)
+    }
+
     /// Number of paths, those outside the image included.
     pub(super) fn paths(&self) -> u64 {
         self.0.iter().map(Block::paths).sum()

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use device::film::{FilmPixel, FirstHitPixel};
 use serde::{Deserialize, Serialize};
 use torrance_image::film::ranges::{fingerprint, parts};
 use torrance_image::film::write::Destination;
@@ -20,6 +21,7 @@ use torrance_image::film::{Film, Pixel};
 
 use super::blocks::Blocks;
 use super::films::{HostFilms, RawFilms, add_layers};
+use super::first_hits::FirstHitSums;
 use super::work::Published;
 use crate::assemble::digest;
 
@@ -29,6 +31,9 @@ const MAGIC: &[u8; 8] = b"torrCP1\n";
 const PIECE: usize = 8 << 20;
 /// Most bytes of a header.
 const MOST_HEADER: u64 = 64 << 20;
+
+/// The name of a number in identities that stands for all settings.
+pub(super) const KEY: &str = "settings";
 
 /// What tells renders apart of which samples can be mixed: names and values, as users may read them.
 pub type Identity = BTreeMap<String, String>;
@@ -124,6 +129,17 @@ const EMISSION: &str = "emission";
 const DIRECT: &str = "direct";
 const FIRST_HITS: &str = "firstHits";
 const OPEN: &str = "open.";
+
+/// Bytes that a film of this name has for each pixel.
+fn bytes_per_pixel(name: &str) -> u64 {
+    let bytes = match name.strip_prefix(OPEN) {
+        None if name == FIRST_HITS => size_of::<FirstHitSums>(),
+        None => size_of::<Pixel>(),
+        Some(FIRST_HITS) => size_of::<FirstHitPixel>(),
+        Some(_) => size_of::<FilmPixel>(),
+    };
+    bytes as u64
+}
 
 /// The films of a checkpoint as bytes, with their names.
 fn sections<'a>(host: &'a HostFilms, open: Option<&'a RawFilms>) -> Vec<(String, &'a [u8])> {
@@ -240,6 +256,11 @@ impl Resumed {
         self.header.mean_spp()
     }
 
+    /// The sample after the last one of any pixel.
+    pub fn end(&self) -> u32 {
+        self.header.done.end()
+    }
+
     /// The film of the image, if it is all that there is.
     pub fn into_film(self) -> Option<Film> {
         self.host.image.filter(|_| self.open.is_none())
@@ -339,7 +360,16 @@ fn differences(found: &Identity, wanted: &Identity) -> Vec<String> {
     let names: std::collections::BTreeSet<_> = found.keys().chain(wanted.keys()).collect();
     let value = |of: &Identity, name: &str| of.get(name).cloned().unwrap_or_else(|| "none".to_owned());
     let differs = |name: &&String| found.get(*name) != wanted.get(*name);
-    let told = |name: &String| format!("its {name} is {}, not {}", value(found, name), value(wanted, name));
+    // A number that says nothing to people.
+    let names = if found.iter().filter(|(name, value)| wanted.get(*name) != Some(value)).count() > 1 {
+        names.into_iter().filter(|name| *name != KEY).collect()
+    } else {
+        names
+    };
+    let told = |name: &String| {
+        let verb = if name.ends_with('s') { "are" } else { "is" };
+        format!("its {name} {verb} {}, not {}", value(found, name), value(wanted, name))
+    };
     names.into_iter().filter(differs).map(told).collect()
 }
 
@@ -352,6 +382,18 @@ pub struct Checkpoints {
     state: Mutex<Writer>,
     /// Whether nobody needs what is being written.
     is_cancelled: Arc<AtomicBool>,
+    is_of_short_renders: bool,
+}
+
+/// What is kept where the checkpoint of a render would be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kept {
+    /// No whole checkpoint.
+    Nothing,
+    /// That of the render: samples of each pixel, on average.
+    Ours(f64),
+    /// That of another one: how it differs.
+    Others(Vec<String>),
 }
 
 #[derive(Debug, Default)]
@@ -366,7 +408,8 @@ impl Checkpoints {
     /// A checkpoint in a file, whose folder is made for it, after each such time.
     pub fn new(path: PathBuf, every: Duration, identity: Identity) -> Self {
         let (state, is_cancelled) = Default::default();
-        Self { path, every, identity: Arc::new(identity), state, is_cancelled }
+        let is_of_short_renders = false;
+        Self { path, every, identity: Arc::new(identity), state, is_cancelled, is_of_short_renders }
     }
 
     /// Where the checkpoint of the render that writes `output` is.
@@ -376,10 +419,40 @@ impl Checkpoints {
         output.with_file_name(name)
     }
 
-    /// Samples of each pixel, on average, of a render that a file is the checkpoint of; nothing if it is not.
-    pub fn spp_at(path: &Path, identity: &Identity) -> Option<f64> {
-        let Stored { identity: found, header, .. } = read_header(&mut File::open(path).ok()?).ok()?;
-        (found == *identity).then(|| header.mean_spp())
+    /// As these, of a render that keeps a checkpoint when it is stopped, however short it is.
+    pub fn of_short_renders(self) -> Self {
+        Self { is_of_short_renders: true, ..self }
+    }
+
+    /// What is in a file, which may be the checkpoint of a render.
+    pub fn of(path: &Path, identity: &Identity) -> Kept {
+        let whole = || {
+            let mut file = File::open(path).ok()?;
+            let Stored { identity: found, header, films } = read_header(&mut file).ok()?;
+            let pixels = header.size.map(u64::from).iter().product::<u64>();
+            let bytes = films.iter().map(|(name, _)| pixels * bytes_per_pixel(name)).sum::<u64>();
+            let end = file.stream_position().ok()?.checked_add(bytes)?;
+            (file.metadata().ok()?.len() == end).then_some((found, header))
+        };
+        match whole() {
+            None => Kept::Nothing,
+            Some((found, header)) if found == *identity => Kept::Ours(header.mean_spp()),
+            Some((found, _)) => Kept::Others(differences(&found, identity)),
+        }
+    }
+
+    /// Removes a file if it is the checkpoint of a render, or one that is not whole.
+    pub fn remove_of(path: &Path, identity: &Identity) {
+        let begins_as_one = || {
+            let mut beginning = [0; MAGIC.len()];
+            File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+                && beginning == *MAGIC
+        };
+        match Self::of(path, identity) {
+            Kept::Others(_) => {}
+            Kept::Nothing if !begins_as_one() => {}
+            Kept::Nothing | Kept::Ours(_) => drop(std::fs::remove_file(path)),
+        }
     }
 
     /// The file.
@@ -398,7 +471,12 @@ impl Checkpoints {
     /// Removes the file, which nobody needs any more.
     pub fn remove(&self) {
         self.end();
-        let _ = std::fs::remove_file(&self.path);
+        Self::remove_of(&self.path, &self.identity);
+    }
+
+    /// Whether a render that is stopped after so long leaves a checkpoint.
+    pub(super) fn is_worth(&self, elapsed: Duration) -> bool {
+        self.is_of_short_renders || elapsed >= self.every
     }
 
     pub(super) const fn every(&self) -> Duration {

@@ -4,6 +4,7 @@ use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_scene::{Named, RenderSettings};
 
 use super::aov::of_camera;
+use super::checkpoint::KEY;
 use super::{Identity, Options, Rendered};
 use crate::assemble::SceneData;
 
@@ -87,7 +88,7 @@ pub fn identity(
         ("Russian roulette", roulette),
         ("layers", layers.into()),
         ("version", env!("CARGO_PKG_VERSION").into()),
-        ("key", format!("{key:016x}")),
+        (KEY, format!("{key:016x}")),
     ];
     all.map(|(name, value)| (name.to_owned(), value)).into()
 }

@@ -206,7 +206,9 @@ impl<'a> Work<'a> {
         if let (Some(looks), Some(next)) = (&mut looks, before.next_look) {
             looks.next = next;
         }
-        let next = looks.map_or(budget.spp, |looks| looks.next.min(budget.spp));
+        // What some pixels have already, all are to have.
+        let has = before.done.end().saturating_sub(whole.samples.start);
+        let next = looks.map_or(budget.spp, |looks| looks.next.max(has).min(budget.spp));
         let state = State {
             end: whole.samples.start + next,
             looks,
@@ -514,7 +516,7 @@ impl<'a> Work<'a> {
         if let Some(checkpoints) = self.checkpoints
             && state.resumed.is_none()
             && (is_stopped || !state.is_finished && !self.is_over(&state))
-            && state.elapsed() >= checkpoints.every()
+            && checkpoints.is_worth(state.elapsed())
         {
             checkpoints.write_last(state.checkpoint(self.size));
         }

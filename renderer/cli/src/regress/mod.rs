@@ -148,6 +148,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lazy = |device| LazyMachine::new(device, args.threads, |note| warn(note));
     let mut machines: Vec<_> = devices.into_iter().map(lazy).collect();
     let kept = args.checkpoint.0.map(|every| Kept::beside(&args.suite, every, args.resume));
+    if let Some(kept) = kept.as_ref().filter(|kept| !args.resume && kept.folder().exists()) {
+        let folder = quoted_path(kept.folder());
+        warn(format_args!(
+            "{folder} has what an earlier run rendered that did not end: --resume goes on with it"
+        ));
+    }
     let show = Show::new(&cases, args.quiet, !files.prints_json);
     let options = Options {
         jobs: args.jobs,

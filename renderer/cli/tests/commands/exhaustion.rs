@@ -204,7 +204,7 @@ fn the_limit_of_a_control_group_is_known() {
         for (arguments, says) in [
             (
                 &["render", "scene.toml", "-o", "c.png", "--spp=1", "--size", size][..],
-                "would need 329 MiB of memory",
+                "would need 373.8 MiB of memory",
             ),
             (&["merge", "a.exr", "b.exr", "-o", "m.exr"], "merging needs 355"),
             (&["compare", "a.exr", "b.exr"], "comparing it needs 486"),
