@@ -206,7 +206,8 @@ same failing.exr single.exr || fail 'the image is not the same after failures'
 say 'an array of 7 tasks, and a job that merges'
 job=$(sbatch --parsable --cpus-per-task=1 --array=0-6 "$scripts/slurm-samples.sbatch" \
     "$scene" 896 shards "${options[@]}")
-merge=$(sbatch --parsable --dependency="afterok:$job" --wrap 'torrance merge shards/shard-*.exr -o image.exr')
+# shellcheck disable=SC2016 # The node expands it.
+merge=$(sbatch --parsable --dependency="afterok:$job" --wrap 'torrance merge $(seq -f shards/shard-%g.exr 0 6) -o image.exr')
 completed "$job"
 completed "$merge"
 cat "slurm-$merge.out"

@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn warn_of_gaps(shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
     if !shard.partial.0.is_empty() {
         notes.warn(format!(
-            "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on",
+            "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on, as long as their checkpoints are there",
             shard.partial
         ));
     }
