@@ -38,7 +38,7 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     Ok((width, height))
 }
 
-/// Where to render: as [`device`], or several: `cuda:all`, `cuda:0,2`, either with `+cpu` behind.
+/// Where to render: as [`device()`], or several: `cuda:all`, `cuda:0,2`, either with `+cpu` behind.
 pub(super) fn devices(text: &str) -> Result<FleetChoice, String> {
     let wrong = || {
         "expected auto, cpu, cuda, cuda:N, or several devices, as in cuda:all, cuda:0,2 or cuda:all+cpu (`torrance \
