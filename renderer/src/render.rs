@@ -34,6 +34,7 @@ use torrance_image::film::Film;
 
 use crate::assemble::SceneData;
 
+pub(crate) use checkpoint::identity_of_key;
 pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};

@@ -26,17 +26,19 @@ pub(super) fn find(choice: DeviceChoice) -> Result<Device, Failure> {
     choice.find().map_err(not_there)
 }
 
-impl MachineArgs {
-    /// Finds the devices that the user asked for, likewise.
-    pub(super) fn find(&self) -> Result<Vec<Device>, Failure> {
-        find_all(&self.device, self.device_memory)
-    }
-}
-
 /// Finds the devices that the user asked for, of which a render takes at most so much memory.
 pub(super) fn find_all(choice: &FleetChoice, memory: Option<u64>) -> Result<Vec<Device>, Failure> {
     let mut devices = choice.find().map_err(not_there)?;
     devices.iter_mut().for_each(|device| device.memory = memory);
+    Ok(devices)
+}
+
+/// As [`find_all`], for scenes of which each device takes whole ones: a CPU beside GPUs would be the last to be done with one.
+pub(super) fn find_for_many(choice: &FleetChoice, memory: Option<u64>) -> Result<Vec<Device>, Failure> {
+    let mut devices = find_all(choice, memory)?;
+    if devices.iter().any(Device::is_gpu) {
+        devices.retain(Device::is_gpu);
+    }
     Ok(devices)
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use torrance_image::film::Film;
 use torrance_image::film::write::is_temporary;
 
-use crate::render::{Checkpoints, Identity, Resumed};
+use crate::render::{Checkpoints, Resumed, identity_of_key};
 
 /// A folder of films, one for each case, and of checkpoints of those that are being rendered.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Kept {
         if !self.resumes {
             return None;
         }
-        let resumed = Resumed::read(&self.path(key, "film"), &identity(key)).ok()?;
+        let resumed = Resumed::read(&self.path(key, "film"), &identity_of_key(key)).ok()?;
         let spp = resumed.mean_spp().round() as u32;
         Some((resumed.into_film()?, spp))
     }
@@ -61,14 +61,14 @@ impl Kept {
         if self.begin.elapsed() < self.every {
             return Ok(());
         }
-        Resumed::of_film(film.clone(), 0..spp, 0.0).write(&self.path(key, "film"), &identity(key))
+        Resumed::of_film(film.clone(), 0..spp, 0.0).write(&self.path(key, "film"), &identity_of_key(key))
     }
 
     /// Where a render under way is kept, which has a key of its own, and an earlier run of it.
     pub(super) fn checkpoint(&self, key: u64) -> (Checkpoints, Option<Resumed>) {
         let path = self.path(key, "checkpoint");
-        let resumed = if self.resumes { Resumed::read(&path, &identity(key)).ok() } else { None };
-        (Checkpoints::new(path, self.every, identity(key)), resumed)
+        let resumed = if self.resumes { Resumed::read(&path, &identity_of_key(key)).ok() } else { None };
+        (Checkpoints::new(path, self.every, identity_of_key(key)), resumed)
     }
 
     /// Removes what is of the cases of this run, as it has come to its end; and the folder, if nothing else is in it.
@@ -84,10 +84,6 @@ impl Kept {
         }
         let _ = std::fs::remove_dir(&self.folder);
     }
-}
-
-fn identity(key: u64) -> Identity {
-    [("key".to_owned(), format!("{key:016x}"))].into()
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! A file begins with [`MAGIC`], the length of its header and the header's digest, 8 bytes each; then come the header, in JSON, and the
 //! pixels of the films that it lists, as they are in memory. It is written to a temporary file that then takes its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +20,7 @@ use torrance_image::film::ranges::{fingerprint, parts};
 use torrance_image::film::write::Destination;
 use torrance_image::film::{Film, Pixel};
 
-use super::blocks::Blocks;
+use super::blocks::{Block, Blocks};
 use super::films::{HostFilms, RawFilms, add_layers};
 use super::first_hits::FirstHitSums;
 use super::work::Published;
@@ -37,6 +38,11 @@ pub(super) const KEY: &str = "settings";
 
 /// What tells renders apart of which samples can be mixed: names and values, as users may read them.
 pub type Identity = BTreeMap<String, String>;
+
+/// The identity of a render that a number alone tells apart.
+pub(crate) fn identity_of_key(key: u64) -> Identity {
+    [("key".to_owned(), format!("{key:016x}"))].into()
+}
 
 /// What a checkpoint is of.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -241,9 +247,9 @@ impl Resumed {
     }
 
     /// An image that was complete, to be extended: its film, of samples from the first on, so many of each pixel.
-    pub fn of_film(film: Film, samples: std::ops::Range<u32>, seconds: f64) -> Self {
+    pub fn of_film(film: Film, samples: Range<u32>, seconds: f64) -> Self {
         let size = [film.width, film.height];
-        let block = super::blocks::Block { samples, invocations: 0..parts(size[0], size[1]) };
+        let block = Block { samples, invocations: 0..parts(size[0], size[1]) };
         let fingerprint = fingerprint(&block.samples, &block.invocations);
         let mut done = Blocks::default();
         done.insert(block);
@@ -321,11 +327,15 @@ impl Resumed {
     }
 }
 
-fn read_header(file: &mut File) -> Result<Stored, ResumeError> {
-    let cut = |e: io::Error| match e.kind() {
+/// The error of a file that may end too soon.
+fn cut(e: io::Error) -> ResumeError {
+    match e.kind() {
         io::ErrorKind::UnexpectedEof => damaged("it ends too soon"),
         _ => e.into(),
-    };
+    }
+}
+
+fn read_header(file: &mut File) -> Result<Stored, ResumeError> {
     let mut words = [[0; 8]; 3];
     for word in &mut words {
         file.read_exact(word).map_err(cut)?;
@@ -348,29 +358,25 @@ fn read_pixels<P: Pod>(file: &mut File, n: usize, expected: u64) -> Result<Vec<P
     let no_room = |_| io::Error::from(io::ErrorKind::OutOfMemory);
     pixels.try_reserve_exact(n).map_err(no_room)?;
     pixels.resize(n, P::zeroed());
-    file.read_exact(cast_slice_mut(&mut pixels)).map_err(|e| match e.kind() {
-        io::ErrorKind::UnexpectedEof => damaged("it ends too soon"),
-        _ => e.into(),
-    })?;
+    file.read_exact(cast_slice_mut(&mut pixels)).map_err(cut)?;
     if digest(&pixels) == expected { Ok(pixels) } else { Err(damaged("a film is not what was written")) }
 }
 
 /// What differs, in words.
 fn differences(found: &Identity, wanted: &Identity) -> Vec<String> {
-    let names: std::collections::BTreeSet<_> = found.keys().chain(wanted.keys()).collect();
+    let names: BTreeSet<_> = found.keys().chain(wanted.keys()).collect();
+    let mut differing: Vec<_> =
+        names.into_iter().filter(|name| found.get(*name) != wanted.get(*name)).collect();
+    if differing.len() > 1 {
+        // A number that says nothing to people.
+        differing.retain(|name| *name != KEY);
+    }
     let value = |of: &Identity, name: &str| of.get(name).cloned().unwrap_or_else(|| "none".to_owned());
-    let differs = |name: &&String| found.get(*name) != wanted.get(*name);
-    // A number that says nothing to people.
-    let names = if found.iter().filter(|(name, value)| wanted.get(*name) != Some(value)).count() > 1 {
-        names.into_iter().filter(|name| *name != KEY).collect()
-    } else {
-        names
-    };
     let told = |name: &String| {
         let verb = if name.ends_with('s') { "are" } else { "is" };
         format!("its {name} {verb} {}, not {}", value(found, name), value(wanted, name))
     };
-    names.into_iter().filter(differs).map(told).collect()
+    differing.into_iter().map(told).collect()
 }
 
 /// Keeps the checkpoint of a render in a file, written by a thread of its own.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use device::path::MegakernelArgs;
 use torrance_image::film::ranges::{SeedRanges, fingerprint, parts};
 use torrance_image::film::{Film, ImageEstimate, Pixel, SampleRanges, Shard, Statistics};
 use torrance_system::available_memory;
@@ -25,6 +26,9 @@ const BLOCK_SECONDS: [f64; 2] = [0.2, 2.0];
 const SLOW: f64 = 5.0;
 /// Seconds before the end that are near it.
 const NEAR_THE_END: f64 = 0.3;
+
+// The parts in which samples are counted are the invocations that take them.
+const _: () = assert!(parts(1921, 1083) == MegakernelArgs::invocations_per_layer(1921, 1083));
 
 /// How a machine takes part.
 #[derive(Debug, Clone, Copy)]

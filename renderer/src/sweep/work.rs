@@ -17,7 +17,8 @@ use super::{Plan, StoredVariant, Variant};
 use crate::Machine;
 use crate::assemble::{SceneData, share_kernels};
 use crate::render::{
-    Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, Shortage, provenance,
+    Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, Shortage,
+    identity_of_key, provenance,
 };
 
 /// Receives the progress of a sweep, and can stop it.
@@ -121,7 +122,7 @@ impl Sweep<'_> {
             budget: budget(*i),
             checkpoint: plan.checkpoint.map(|every| {
                 let key = self.keys[*i];
-                (plan.store.checkpoint(key), [("key".to_owned(), format!("{key:016x}"))].into(), every)
+                (plan.store.checkpoint(key), identity_of_key(key), every)
             }),
         };
         let scenes: Vec<_> = missing.iter().map(scene).collect();

@@ -6,11 +6,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use renderer::FleetChoice;
 use renderer::regress::suite::{Source, matches};
 use renderer::regress::{
     self, Case, Kept, LazyMachine, Options, Report, SceneRenderer, Status, Suite, Summary,
 };
-use renderer::{Device, FleetChoice};
 use torrance_image::film::write::Destination;
 use torrance_text::{nearest, quoted_path};
 
@@ -138,11 +138,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         bless::check(place, args.yes)?;
     }
     let files = Files::check(args, &suite)?;
-    let mut devices = device::find_all(&args.device, args.device_memory)?;
-    if devices.iter().any(Device::is_gpu) {
-        // A CPU beside GPUs would be the last to be done with a case.
-        devices.retain(Device::is_gpu);
-    }
+    let devices = device::find_for_many(&args.device, args.device_memory)?;
     signals::catch(args.quiet);
     renderer::limit_threads(args.threads);
     let lazy = |device| LazyMachine::new(device, args.threads, |note| warn(note));

@@ -108,11 +108,7 @@ struct Machines {
 
 impl Machines {
     fn start(args: &MachineArgs) -> Result<Self, Failure> {
-        let mut devices = args.find()?;
-        if devices.iter().any(Device::is_gpu) {
-            // A CPU beside GPUs would be the last to be done with a variant.
-            devices.retain(Device::is_gpu);
-        }
+        let mut devices = device::find_for_many(&args.device, args.device_memory)?;
         let (mut started, mut left_out) = (Vec::new(), Vec::new());
         for device in &mut devices {
             match device.start(args.threads) {
