@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
@@ -83,13 +84,13 @@ pub struct Fleet {
     integrators: Integrators,
     /// CPU threads to use, all if `None`.
     threads: Option<usize>,
-    /// Machines that were left out, and why.
-    left_out: Vec<MachineError>,
+    /// Who is told of machines that are left out.
+    left_out: Sender<MachineError>,
 }
 
 impl Fleet {
     /// Starts devices, all at once; the CPU with so many threads, or with one for each core that no GPU keeps busy. Those that do not
-    /// start are left out, as long as there is another.
+    /// start are left out, as long as there is another. Whatever is left out, now or later, is sent to `left_out` at once.
     ///
     /// # Errors
     /// None starts: the failure of the first.
@@ -97,10 +98,11 @@ impl Fleet {
         devices: &mut [Device],
         threads: Option<usize>,
         integrators: Integrators,
+        left_out: Sender<MachineError>,
     ) -> Result<Self, MachineError> {
         let gpus = devices.iter().filter(|device| device.is_gpu()).count();
         let beside = (gpus > 0).then(|| cores().saturating_sub(gpus).max(1));
-        let (mut machines, mut left_out) = (Vec::new(), Vec::new());
+        let (mut machines, mut failed) = (Vec::new(), Vec::new());
         let start = |device: &mut Device| {
             let beside = if device.is_gpu() { None } else { beside };
             device.start(threads.or(beside))
@@ -108,13 +110,15 @@ impl Fleet {
         for one in all_at_once(devices, start) {
             match one {
                 Ok(machine) => machines.push(machine),
-                Err(error) => left_out.push(error),
+                Err(error) => failed.push(error),
             }
         }
-        if machines.is_empty() && !left_out.is_empty() {
-            return Err(left_out.swap_remove(0));
+        if machines.is_empty() && !failed.is_empty() {
+            return Err(failed.swap_remove(0));
         }
-        Ok(Self { machines, integrators, threads, left_out })
+        let fleet = Self { machines, integrators, threads, left_out };
+        failed.into_iter().for_each(|error| fleet.leave_out(error));
+        Ok(fleet)
     }
 
     /// The machines' names, as a person would say them.
@@ -132,9 +136,9 @@ impl Fleet {
         self.machines.iter().map(Machine::jit_time).max().unwrap_or_default()
     }
 
-    /// Machines that were left out so far, each with the reason.
-    pub fn left_out(&self) -> &[MachineError] {
-        &self.left_out
+    fn leave_out(&self, error: MachineError) {
+        // Perhaps nobody wants to know.
+        let _ = self.left_out.send(error);
     }
 
     /// Compiles the kernels that [`Fleet::render_last`] takes, which would otherwise take its time then. Machines that fail are left
@@ -151,7 +155,7 @@ impl Fleet {
         for (machine, outcome) in machines.into_iter().zip(outcomes) {
             match outcome {
                 Ok(()) => self.machines.push(machine),
-                Err(error) => self.left_out.push(error),
+                Err(error) => self.leave_out(error),
             }
         }
         if self.machines.is_empty() { self.stand_in() } else { Ok(()) }
@@ -190,36 +194,32 @@ impl Fleet {
         let budget = request.budget;
         let work = request.work(scene, self.machines.len());
         let mut numbers: Vec<usize> = (0..self.machines.len()).collect();
-        let (mut choice, mut stage_times, mut has_cpu_failed) = (None, None, false);
+        let (mut choice, mut stage_times, mut failure, mut has_cpu_failed) = (None, None, None, false);
         loop {
             let parts: Vec<_> = (self.machines.iter().zip(&numbers))
                 .map(|(machine, me)| Part::new(scene, self.integrators.options(machine, options), &work, *me))
                 .collect();
-            let outcomes = take_parts(&mut self.machines, &parts, &work, budget.spp, observe);
-            let mut alive = Vec::new();
+            let outcomes = self.take_parts(&parts, &work, budget.spp, observe);
             for (machine, outcome) in std::mem::take(&mut self.machines).into_iter().zip(outcomes) {
                 match outcome {
                     Ok((chosen, times)) => {
                         choice = choice.or(Some(chosen));
                         stage_times = stage_times.or(times);
-                        alive.push(machine);
+                        self.machines.push(machine);
                     }
                     Err(error) => {
                         has_cpu_failed |= !machine.is_gpu();
-                        self.left_out.push(machine.failed(error));
+                        failure = Some(error);
                     }
                 }
             }
-            self.machines = alive;
             if !work.is_unfinished() {
                 break;
             }
             if self.machines.is_empty() {
                 // A CPU that has failed would do so again.
-                let stood_in = if has_cpu_failed { Ok(()) } else { self.stand_in() };
-                if self.machines.is_empty()
-                    && let Some(error) = self.left_out.pop().or(stood_in.err())
-                {
+                let again = failure.take().filter(|_| has_cpu_failed).map_or(Ok(()), Err);
+                if let Err(error) = again.and_then(|()| self.stand_in()) {
                     work.keep();
                     return Err(error);
                 }
@@ -229,39 +229,54 @@ impl Fleet {
         let choice = choice.unwrap_or(IntegratorChoice { integrator: Contestant::Megakernel, rates: None });
         Ok(Rendered { stage_times, ..render::finish(work, choice) })
     }
-}
 
-type Outcome = Result<(IntegratorChoice, Option<StageTimes>), Error>;
-
-/// Has machines take their parts, each in a thread of its own if there are several, while this one tells the observer.
-fn take_parts(
-    machines: &mut [Machine],
-    parts: &[Part<'_>],
-    work: &Work<'_>,
-    spp: u32,
-    observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Vec<Outcome> {
-    if let ([machine], [part]) = (&mut *machines, parts) {
-        return vec![on!(machine, backend => render::take_part(backend, part, spp, Some(observe)))];
+    /// Has machines take their parts, each in a thread of its own if there are several, while this one tells the observer.
+    fn take_parts(
+        &mut self,
+        parts: &[Part<'_>],
+        work: &Work<'_>,
+        spp: u32,
+        observe: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Vec<Outcome> {
+        // A lone CPU that fails is not left out: the render ends.
+        let left_out = (parts.len() > 1 || self.has_gpu()).then_some(&self.left_out);
+        let told = |error: MachineError| {
+            if let Some(left_out) = left_out {
+                let _ = left_out.send(error.clone());
+            }
+            error
+        };
+        let take = |machine: &mut Machine, part, observe| {
+            let taken = on!(machine, backend => render::take_part(backend, part, spp, observe));
+            taken.map_err(|error| told(machine.failed(error)))
+        };
+        if let ([machine], [part]) = (&mut self.machines[..], parts) {
+            return vec![take(machine, part, Some(observe))];
+        }
+        let (busy, take) = (&AtomicUsize::new(parts.len()), &take);
+        thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for (machine, part) in self.machines.iter_mut().zip(parts) {
+                let name = machine.name();
+                let thread = scope.spawn(move || {
+                    let _ending = Ending { busy, work };
+                    take(machine, part, None)
+                });
+                threads.push((name, thread));
+            }
+            while busy.load(Ordering::Relaxed) > 0 {
+                work.wait_while(&|| busy.load(Ordering::Relaxed) > 0);
+                work.tell(observe);
+            }
+            // What was said of the panic is on the screen already.
+            let error = || Error { doing: "rendering".into(), reason: "the program failed".into() };
+            let failed = |machine| Err(told(MachineError { machine, error: error() }));
+            threads.into_iter().map(|(name, one)| one.join().unwrap_or_else(|_| failed(name))).collect()
+        })
     }
-    let busy = &AtomicUsize::new(parts.len());
-    thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (machine, part) in machines.iter_mut().zip(parts) {
-            threads.push(scope.spawn(move || {
-                let _ending = Ending { busy, work };
-                on!(machine, backend => render::take_part(backend, part, spp, None))
-            }));
-        }
-        while busy.load(Ordering::Relaxed) > 0 {
-            work.wait_while(&|| busy.load(Ordering::Relaxed) > 0);
-            work.tell(observe);
-        }
-        // What was said of the panic is on the screen already.
-        let failed = |_| Err(Error { doing: "rendering".into(), reason: "the program failed".into() });
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(failed)).collect()
-    })
 }
+
+type Outcome = Result<(IntegratorChoice, Option<StageTimes>), MachineError>;
 
 /// A machine at its part, which ends when this is dropped, however that comes.
 struct Ending<'a> {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use renderer::assemble::{Flattened, SceneData};
@@ -12,7 +13,7 @@ use renderer::render::{
     Budget, Checkpoints, Control, Identity, IntegratorSummary, Options, Progress, RenderRecord, Rendered,
     Request, Seconds, StageSummary, Summary, identity, provenance, stage_chart,
 };
-use renderer::{Device, Fleet, Integrators};
+use renderer::{Device, Fleet, Integrators, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
 use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode_layers};
 use torrance_image::film::exposure::metered;
@@ -212,7 +213,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     render.notes.display.phase(format!("starting {}", names.join(", ")));
     let (gpu, why) = args.integrator.chosen(&args.stages, true);
     let (cpu, why_of_cpu) = args.integrator.chosen(&args.stages, false);
-    let mut fleet = Fleet::start(&mut devices, args.machine.threads, Integrators { gpu, cpu })?;
+    let (failing, left_out) = channel();
+    let mut fleet = Fleet::start(&mut devices, args.machine.threads, Integrators { gpu, cpu }, failing)?;
     let why = if fleet.has_gpu() { why } else { why_of_cpu };
     fleet.prepare(&scene, options)?;
     if let Some(surprise) = device::surprise(&devices) {
@@ -229,7 +231,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         resumed,
         ..Request::new(budget, options)
     };
-    let rendered = trace(&mut fleet, &mut scene, request, &mut render.notes);
+    let rendered = trace((&mut fleet, &left_out), &mut scene, request, &mut render.notes);
     if let Some(reason) = checkpoints.as_ref().and_then(Checkpoints::end) {
         let path = checkpoints.as_ref().map(|kept| quoted_path(kept.path())).unwrap_or_default();
         render.notes.warn(format!("{path}: the checkpoint cannot be written: {reason}"));
@@ -246,7 +248,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Renders until done or interrupted.
 fn trace(
-    fleet: &mut Fleet,
+    (fleet, left_out): (&mut Fleet, &Receiver<MachineError>),
     scene: &mut SceneData,
     request: Request<'_>,
     notes: &mut Notes,
@@ -257,6 +259,7 @@ fn trace(
     let (names, mut shortages) = (fleet.names(), HashMap::new());
     let mut observe = |progress: &Progress| {
         // As soon as it is known: the render may take long for it.
+        warn_of_left_out(left_out, notes);
         let Progress { machine, shortage, .. } = *progress;
         if shortages.insert(machine, shortage).unwrap_or_default() != shortage
             && let Some(note) = names.get(machine).and_then(|name| shortage.note(name))
@@ -267,10 +270,14 @@ fn trace(
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
     let rendered = fleet.render_last(scene, request, &mut observe);
-    for error in fleet.left_out() {
-        notes.warn(format!("{error}; the rest was rendered without it"));
-    }
+    warn_of_left_out(left_out, notes);
     Ok(rendered?)
+}
+
+fn warn_of_left_out(left_out: &Receiver<MachineError>, notes: &mut Notes) {
+    for error in left_out.try_iter() {
+        notes.warn(format!("{error}; it is left out"));
+    }
 }
 
 /// Stops from where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.

@@ -79,7 +79,7 @@ fn render(
         case.effort.first = case.effort.first.map(|first| first.min(case.bless.most));
         case.effort.most = Some(case.bless.most);
     }
-    let mut source = images::source(&case, Some(machine), options.kept)?;
+    let mut source = images::source(&case, None, Some(machine), options.kept)?;
     let mut before = 0;
     let totals = source.totals()[source.first_round()..].to_vec();
     for total in totals {

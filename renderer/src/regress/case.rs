@@ -78,7 +78,7 @@ fn examine(
 ) -> Result<Report, Stop> {
     let start = Instant::now();
     let reference = reference::read(case)?;
-    let mut source = images::source(case, machine, options.kept)?;
+    let mut source = images::source(case, reference.seeds, machine, options.kept)?;
     let size = (reference.measured.image.width, reference.measured.image.height);
     check_size(source.size().unwrap_or(size), size).map_err(Stop::error)?;
     let totals = source.totals().to_vec();

@@ -14,7 +14,7 @@ use super::seeds::UsedSeeds;
 use super::sequential::totals;
 use super::suite::{Case, Effort, Source};
 use crate::assemble::{self, SceneData};
-use crate::render::{Budget, Control, Progress, Request};
+use crate::render::{Budget, Checkpoints, Control, Progress, Request};
 
 /// Reason why a case came to no verdict, or to no new reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,9 +82,10 @@ pub(super) trait Images {
     fn log(&self) -> &str;
 }
 
-/// Opens the source of a case's images.
+/// Opens the source of a case's images, which are to share no seed with those that are `taken`.
 pub(super) fn source<'a>(
     case: &'a Case,
+    taken: Option<UsedSeeds>,
     machine: Option<&'a mut (dyn SceneRenderer + 'static)>,
     kept: Option<&'a Kept>,
 ) -> Result<Box<dyn Images + 'a>, Stop> {
@@ -95,7 +96,7 @@ pub(super) fn source<'a>(
             let first = case.effort.first.unwrap_or(spp);
             let most = case.effort.most.unwrap_or(first.saturating_mul(Effort::GROWTH).min(MAX_SPP));
             let totals = totals(first, most);
-            let said = format!("{} {} {totals:?}", env!("CARGO_PKG_VERSION"), case.name);
+            let said = format!("{} {} {totals:?} {taken:?}", env!("CARGO_PKG_VERSION"), case.name);
             let key = scene.key_of_render(scene.fingerprint(), case.effort.seed, &said);
             let film = kept.and_then(|kept| kept.find(key)).filter(|(_, spp)| totals.contains(spp));
             let rounds = film.iter().filter_map(|(_, spp)| totals.iter().position(|total| total == spp));
@@ -124,6 +125,7 @@ struct Scene<'a> {
 impl Scene<'_> {
     /// The samples from `before` to `total`, with a seed of their own.
     fn round(&mut self, before: u32, total: u32, conditions: &Conditions<'_>) -> Result<Film, Stop> {
+        self.log.clear();
         self.scene.settings.seed = conditions.seed(self.seed, self.rounds);
         self.rounds += 1;
         let mut observe = |progress: &Progress| {
@@ -136,6 +138,10 @@ impl Scene<'_> {
         let request = Request::new(Budget::of_samples(total - before), Default::default());
         let request = Request { checkpoints: checkpoints.as_ref(), resumed: resumed.flatten(), ..request };
         let rendered = self.machine.render(&self.scene, request, &mut observe).map_err(Stop::error)?;
+        // Without them, the suite is only not to be gone on with.
+        if let Some(reason) = checkpoints.as_ref().and_then(Checkpoints::end) {
+            self.log += &format!("it cannot be kept while it is rendered: {reason}\n");
+        }
         if rendered.interrupted {
             return Err(match (conditions.is_stopping)() {
                 true => Stop::Interrupted,
@@ -186,10 +192,9 @@ impl Images for Scene<'_> {
                     film
                 }
             };
-            let kept = self.kept.map_or(Ok(()), |kept| kept.keep(self.key, &film, total));
-            // Without it, the suite is only not to be gone on with.
-            self.log =
-                kept.err().map(|e| format!("it cannot be kept to go on with: {e}\n")).unwrap_or_default();
+            if let Some(Err(e)) = self.kept.map(|kept| kept.keep(self.key, &film, total)) {
+                self.log += &format!("it cannot be kept to go on with: {e}\n");
+            }
             self.film = Some((film, total));
         }
         let Some((film, _)) = &self.film else { return Err(Stop::error("there are no samples")) };

@@ -32,6 +32,8 @@ pub struct Failures {
     pub survived: Vec<MachineError>,
     /// Of the last one: scenes are missing.
     pub fatal: Option<MachineError>,
+    /// Why a checkpoint could not be written: that of one scene, if it is several.
+    pub checkpoint: Option<String>,
 }
 
 /// Renders all scenes, each within its budget. Each machine takes the next one as soon as it is done, and keeps what it has in
@@ -55,7 +57,7 @@ pub fn render_all(
             Ok(small) => small,
             Err(error) => {
                 let fatal = MachineError { machine: whole.name(), error };
-                return Failures { survived: Vec::new(), fatal: Some(fatal) };
+                return Failures { fatal: Some(fatal), ..Failures::default() };
             }
         },
         _ => Vec::new(),
@@ -66,14 +68,18 @@ pub fn render_all(
     let workers = with_room(workers, scenes, options);
     let pixels = scenes.iter().map(|Scene { data, .. }| data.width as usize * data.height as usize).max();
     let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
+    let unkept = Mutex::new(None);
+    let unwritten = |reason| *unkept.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+    let callbacks = Callbacks { observe, unwritten: &unwritten };
     let work = |machine: &mut Machine, desk: Desk<'_, Rendered>| {
         let name = machine.name();
-        let done = on!(machine, backend => render_on(backend, &desk, scenes, options, observe));
+        let done = on!(machine, backend => render_on(backend, &desk, scenes, options, callbacks));
         let named = |error| MachineError { machine: name.clone(), error };
         done.map(|left| left.map(named)).map_err(named)
     };
     let (survived, ended) = share_out(workers, scenes.len(), at_once, &work, take);
-    Failures { survived, fatal: ended.err() }
+    let checkpoint = unkept.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Failures { survived, fatal: ended.err(), checkpoint }
 }
 
 /// A scene to render.
@@ -141,13 +147,22 @@ fn filling(whole: &Cpu, scenes: &[Scene<'_>]) -> Result<Vec<Machine>, Error> {
     (0..threads.min(scenes.len())).map(|_| Machine::cpu(Some(1))).collect()
 }
 
+/// Who is told what while scenes are rendered.
+#[derive(Clone, Copy)]
+struct Callbacks<'a> {
+    /// How far a scene is, after each of its launches.
+    observe: &'a (dyn Fn(usize, &Progress) -> Control + Sync),
+    /// Why a checkpoint could not be written.
+    unwritten: &'a (dyn Fn(String) + Sync),
+}
+
 /// Renders scenes on one back end, in a [`Session`].
 fn render_on<B: Primitives>(
     backend: &mut B,
     desk: &Desk<'_, Rendered>,
     scenes: &[Scene<'_>],
     options: Options<'_>,
-    observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
+    Callbacks { observe, unwritten }: Callbacks<'_>,
 ) -> Result<Option<Error>, Error> {
     let mut session = Session::new();
     desk.work(&mut |i| {
@@ -157,8 +172,11 @@ fn render_on<B: Primitives>(
         let request = Request::new(scene.budget, options);
         let request = Request { checkpoints: checkpoints.as_ref(), resumed, ..request };
         let rendered = session.render(backend, Job { scene: scene.data, request, observe: &mut observe })?;
-        if let (Some(checkpoints), false) = (checkpoints, rendered.interrupted) {
-            checkpoints.remove();
+        if let Some(checkpoints) = checkpoints {
+            checkpoints.end().into_iter().for_each(unwritten);
+            if !rendered.interrupted {
+                checkpoints.remove();
+            }
         }
         Ok((!rendered.interrupted).then_some(rendered))
     })

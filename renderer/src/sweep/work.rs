@@ -138,12 +138,10 @@ impl Sweep<'_> {
         integrator: Integrator,
         progress: Progress<'_>,
     ) -> Failures {
-        let Failures { mut survived, fatal: Some(failure) } = failures else { return failures };
-        let Ok(cpu) = Machine::cpu(threads) else { return Failures { survived, fatal: Some(failure) } };
-        survived.push(failure);
+        let (Some(_), Ok(cpu)) = (&failures.fatal, Machine::cpu(threads)) else { return failures };
         let ended = self.render(results, &mut [cpu], integrator, progress);
-        survived.extend(ended.survived);
-        Failures { survived, fatal: ended.fatal }
+        let survived = failures.survived.into_iter().chain(failures.fatal).chain(ended.survived).collect();
+        Failures { survived, fatal: ended.fatal, checkpoint: ended.checkpoint.or(failures.checkpoint) }
     }
 
     /// Keeps what a render made.

@@ -1,9 +1,12 @@
 //! Variants of a scene, one after another with what they share kept in the memory of machines, against each alone.
 
+use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use renderer::assemble::{Original, SceneData, share_kernels};
-use renderer::render::{Budget, Control, Integrator, Options, Paths, Rendered};
+use renderer::render::{Budget, Control, Identity, Integrator, Options, Paths, Rendered};
 use renderer::sweep::{Scene, render_all};
 use torrance_image::film::Film;
 use torrance_scene::{self as scene, SceneValues};
@@ -140,5 +143,26 @@ fn variants_are_images_of_their_scenes() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn checkpoints_that_cannot_be_written_are_told() {
+    let scene = references().join("../../scenes/preview.toml");
+    let data = &variants("../../scenes/preview.toml", &[&[]]).0[0];
+    for (path, is_told) in [
+        (scene.join("no folder.checkpoint"), true),
+        (Path::new(env!("CARGO_TARGET_TMPDIR")).join("one.checkpoint"), false),
+    ] {
+        let checkpoint = Some((path, Identity::default(), Duration::ZERO));
+        let scenes = [Scene { data, budget: Budget::of_samples(256), checkpoint }];
+        let taken = AtomicUsize::new(0);
+        let take = |_, _| _ = taken.fetch_add(1, Ordering::Relaxed);
+        let mut machines = [renderer::Machine::cpu(None).expect("threads start")];
+        let options = Options::default();
+        let failures = render_all(&mut machines, &scenes, options, &|_, _| Control::Continue, &take);
+        let found = (failures.checkpoint.is_some(), failures.fatal.is_some());
+        assert_eq!(found, (is_told, false), "{failures:?}");
+        assert_eq!(taken.into_inner(), 1);
     }
 }

@@ -173,7 +173,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             notes.warn(surprise);
         }
         for error in &machines.left_out {
-            notes.warn(format!("{error}; the sweep is rendered without it"));
+            notes.warn(format!("{error}; it is left out"));
         }
         let mut started = machines.started?;
         let (integrator, _) = args.integrator.chosen(&StageArgs::default(), started[0].is_gpu());
@@ -307,7 +307,10 @@ fn first_of(mut all: Vec<String>, more: &str) -> Vec<String> {
 /// Warns of samples that were no numbers, of noise, and of machines whose work others had to do.
 fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, notes: &mut Notes) {
     for error in &ended.survived {
-        notes.warn(format!("{error}; the rest was rendered without it"));
+        notes.warn(format!("{error}; it was left out"));
+    }
+    if let Some(reason) = &ended.checkpoint {
+        notes.warn(format!("variants cannot be kept while they are rendered: {reason}"));
     }
     let there = || variants.iter().enumerate().filter_map(|(i, one)| Some((i, one.as_ref()?)));
     let is_wrong = |one: &VariantResult| one.record.rejected > 0 || one.statistics.non_finite > 0;
