@@ -12,10 +12,10 @@ pub enum DurationError {
     #[error("expected a time, as in 30s, 2m, 1.5h, or 45 for seconds")]
     Syntax,
     /// It is nothing, or less.
-    #[error("a time budget must be longer than 0")]
+    #[error("a time must be longer than 0")]
     TooShort,
     /// It is more than a year.
-    #[error("a time budget is a year (8760h) at most")]
+    #[error("a time can be a year (8760h) at most")]
     TooLong,
 }
 

@@ -295,7 +295,7 @@ const ROWS: &[Row<'_>] = &[
         "[1]",
         "suite.toml:4:11: \"resolve\" must be a share, for example 0.005 or \"0.5%\", not an array of 1",
     ),
-    ("no time", "\"2m\"", "0", "suite.toml:5:11: \"timeout\" is \"0\": a time budget must be longer than 0"),
+    ("no time", "\"2m\"", "0", "suite.toml:5:11: \"timeout\" is \"0\": a time must be longer than 0"),
     (
         "a time in parsecs",
         "\"2m\"",

@@ -71,7 +71,8 @@ fn bad_values_are_refused_with_what_was_expected() {
     option("--size", "1000000x1000000", "would need");
     option("--spp", "0", "invalid value '0' for '--spp <N>': expected a whole number from 1 to ");
     option("--time", "soon", "expected a time, as in 30s, 2m, 1.5h, or 45 for seconds");
-    option("--time", "0", "a time budget must be longer than 0");
+    option("--time", "0", "a time must be longer than 0");
+    option("--checkpoint", "0", "a time must be longer than 0, or off");
     option("--device", "gpu", "expected auto, cpu, cuda, cuda:N, or several devices");
     for value in ["2", "-1", "0GiB", "2 gigs"] {
         option(

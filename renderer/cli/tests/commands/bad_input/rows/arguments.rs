@@ -135,7 +135,7 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     (
         "negative time",
         Arguments(&["scene.toml", "-o", "out.png", "--time", "-2"]),
-        "invalid value '-2' for '--time <TIME>': a time budget must be longer than 0",
+        "invalid value '-2' for '--time <TIME>': a time must be longer than 0",
     ),
     (
         "a time before an animation",
