@@ -61,8 +61,8 @@ pub(super) struct Args {
     shape: Option<Shape>,
 
     /// Where to blur: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
-    device: DeviceChoice,
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::device), hide_default_value = true)]
+    device: values::Written<DeviceChoice>,
 
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
@@ -143,7 +143,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::input(format_args!("\"{name}\": would be replaced; write to another file")));
     }
     let is_even = args.radius.is_some();
-    let mut found = device::find(args.device)?;
+    let mut found = device::find(&args.device)?;
     args.written.warn_of_ignored(&targets, &mut notes);
     renderer::limit_threads(args.threads);
     notes.display.phase(format!("reading {name}"));

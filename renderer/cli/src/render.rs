@@ -185,7 +185,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.shard.is_part() {
         plan.add_sums();
     }
-    let mut devices = device::find_all(&args.machine.device, args.machine.device_memory)?;
+    let mut devices = device::find_all(&args.machine)?;
     let finding = laps.lap();
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);

@@ -1,5 +1,6 @@
 //! Values of options: what users write, and what they are told when they wrote something else.
 
+use std::fmt;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -24,6 +25,26 @@ use super::resume::CheckpointTime;
 
 /// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
 const MAX_EXPOSURE: f32 = 100.0;
+
+/// A value, and how the user wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written<T> {
+    pub(super) value: T,
+    text: String,
+}
+
+impl<T> fmt::Display for Written<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A parser that keeps the text as well.
+pub(super) fn written<T>(
+    parse: fn(&str) -> Result<T, String>,
+) -> impl Fn(&str) -> Result<Written<T>, String> + Clone {
+    move |text| parse(text).map(|value| Written { value, text: text.to_owned() })
+}
 
 /// Image size: `640x360` or `640,360`.
 pub(super) fn size(text: &str) -> Result<(u32, u32), String> {

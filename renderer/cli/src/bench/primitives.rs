@@ -52,8 +52,8 @@ pub(crate) struct Args {
     only: Vec<String>,
 
     /// Where to measure: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
-    device: DeviceChoice,
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::device))]
+    device: values::Written<DeviceChoice>,
 
     /// Measure beside it this library, built from renderer/gpu/benches/cub/baseline.cu. It is run: name one that you trust
     #[arg(long, value_name = "LIBRARY")]
@@ -84,9 +84,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let plot = args.plot.as_deref().map(|path| ChartFile::check("--plot", path)).transpose()?;
     let chosen = chosen(&args.only).map_err(Failure::input)?;
     let baseline = args.baseline.as_deref().map(load).transpose()?;
-    let mut found = device::find(args.device)?;
+    let mut found = device::find(&args.device)?;
     if baseline.is_some() && !found.is_gpu() {
-        return Err(Failure::input(without_gpu(args.device, driver::load())));
+        return Err(Failure::input(without_gpu(args.device.value, driver::load())));
     }
     signals::catch(args.quiet);
     let mut notes = Notes::new(args.quiet);

@@ -40,8 +40,8 @@ pub(crate) struct Args {
     rays: Option<u32>,
 
     /// Where to trace: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
-    device: DeviceChoice,
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::device))]
+    device: values::Written<DeviceChoice>,
 
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
@@ -75,7 +75,7 @@ struct Report {
 
 /// Measures what `args` say.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let mut found = device::find(args.device)?;
+    let mut found = device::find(&args.device)?;
     signals::catch(args.quiet);
     let mut notes = Notes::new(args.quiet);
     let shown = args.scene.path.display();

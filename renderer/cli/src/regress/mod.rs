@@ -6,7 +6,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use renderer::FleetChoice;
 use renderer::regress::suite::{Source, matches};
 use renderer::regress::{
     self, Case, Kept, LazyMachine, Options, Report, SceneRenderer, Status, Suite, Summary,
@@ -14,9 +13,10 @@ use renderer::regress::{
 use torrance_image::film::write::Destination;
 use torrance_text::{nearest, quoted_path};
 
+use super::device::{self, MachineArgs};
 use super::resume::CheckpointTime;
 use super::summary::json_text;
-use super::{DIFFERENT, Failure, INTERRUPTED, Laps, color, device, print, say, signals, values, warn};
+use super::{DIFFERENT, Failure, INTERRUPTED, Laps, color, print, say, signals, values, warn};
 
 mod bless;
 mod show;
@@ -70,18 +70,8 @@ pub(super) struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// Where to render scenes: auto, cpu, cuda, cuda:N, or on several GPUs: cuda:all, cuda:0,2; auto takes the first GPU, or else
-    /// the CPU
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::devices, hide_default_value = true)]
-    device: FleetChoice,
-
-    /// Most memory of a GPU that a render may take, as in 800MiB or 2GiB; what does not fit is read from the host's
-    #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_negative_numbers = true)]
-    device_memory: Option<u64>,
-
-    /// CPU threads to render with [default: all]
-    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    machine: MachineArgs,
 
     /// How often to keep what is rendered, in the folder SUITE.parts, which is removed when all cases have ended; or off
     #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint)]
@@ -138,10 +128,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         bless::check(place, args.yes)?;
     }
     let files = Files::check(args, &suite)?;
-    let devices = device::find_for_many(&args.device, args.device_memory)?;
+    let devices = device::find_for_many(&args.machine)?;
     signals::catch(args.quiet);
-    renderer::limit_threads(args.threads);
-    let lazy = |device| LazyMachine::new(device, args.threads, |note| warn(note));
+    renderer::limit_threads(args.machine.threads);
+    let lazy = |device| LazyMachine::new(device, args.machine.threads, |note| warn(note));
     let mut machines: Vec<_> = devices.into_iter().map(lazy).collect();
     let kept = args.checkpoint.0.map(|every| Kept::beside(&args.suite, every, args.resume));
     if let Some(kept) = kept.as_ref().filter(|kept| !args.resume && kept.folder().exists()) {

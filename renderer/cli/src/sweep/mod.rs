@@ -108,7 +108,7 @@ struct Machines {
 
 impl Machines {
     fn start(args: &MachineArgs) -> Result<Self, Failure> {
-        let mut devices = device::find_for_many(&args.device, args.device_memory)?;
+        let mut devices = device::find_for_many(args)?;
         let (mut started, mut left_out) = (Vec::new(), Vec::new());
         for device in &mut devices {
             match device.start(args.threads) {

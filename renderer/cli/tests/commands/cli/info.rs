@@ -9,9 +9,9 @@ fn without_a_driver_the_cpu_renders() {
     assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (Some(0), "", ""));
     let told = folder.run(&["render", "scene.toml", "-o", "a.png"]);
     assert!(told.stderr.contains(" on CPU, "), "{told:?}");
-    for device in ["cuda", "cuda:1"] {
+    for device in ["cuda", "cuda:1", "CUDA:all+cpu", "cuda:0,2"] {
         let arguments = ["render", "scene.toml", "-o", "b.png", "--device", device];
-        refused(&folder, &arguments, "--device cuda: ");
+        refused(&folder, &arguments, &format!("--device {device}: "));
         refused(&folder, &arguments, "; use --device cpu, or leave it out to let torrance choose");
     }
 }
