@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 mod aov;
 mod bench;
@@ -99,8 +99,11 @@ fn main() -> ExitCode {
 /// Does what the command line says.
 fn run() -> ExitCode {
     threads::warn_of_limit();
-    let command = match Cli::try_parse() {
-        Ok(Cli { command }) => command,
+    let mut program = Cli::command();
+    let parsed = program.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
+    let (command, given) = match parsed {
+        Ok((Cli { command }, given)) => (command, given),
         Err(e) => {
             // Help and version go to stdout and are no error.
             let _ = e.print();
@@ -111,7 +114,7 @@ fn run() -> ExitCode {
         renderer::limit_threads(None);
     }
     let result = match command {
-        Command::Render(args) => render::run(&args),
+        Command::Render(args) => render::run(&args, shard::common_arguments(&program, &given)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Defocus(args) => defocus::run(&args),

@@ -174,8 +174,8 @@ pub(super) struct ImageArgs {
     exr: ExrDepth,
 }
 
-/// Renders as `args` say.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+/// Renders as `args` say, which include `common_arguments`, those of all parts of the render.
+pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let targets = check_outputs(&args.output)?;
     let plot = args.stages.chart(&targets)?;
@@ -192,7 +192,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     args.image.warn_of_ignored(&targets, &mut notes);
 
-    let mut render = Render { args, targets, plot, plan, seconds: Seconds::default(), laps, notes };
+    let arguments = args.shard.is_part().then_some(common_arguments);
+    let seconds = Seconds::default();
+    let mut render = Render { args, arguments, targets, plot, plan, seconds, laps, notes };
     let (settings, mut scene) = render.prepare()?;
     let share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
     let fingerprint = scene.fingerprint();
@@ -286,6 +288,8 @@ const FAR: f32 = 5.0;
 /// A render under way: where it goes, how long it took so far, and what was noted.
 struct Render<'a> {
     args: &'a Args,
+    /// What other parts of it have in common with this one, if it is a part.
+    arguments: Option<String>,
     targets: Vec<Target>,
     /// Where the times of stages go.
     plot: Option<ChartFile>,
@@ -332,7 +336,7 @@ impl Render<'_> {
         why: Option<&'static str>,
         checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
-        let Self { args, targets, plot, plan, mut seconds, mut laps, mut notes } = self;
+        let Self { args, arguments, targets, plot, plan, mut seconds, mut laps, mut notes } = self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
         seconds.upload = progress.upload.as_secs_f64();
         seconds.longest_launch = progress.longest_launch.as_secs_f64();
@@ -342,7 +346,7 @@ impl Render<'_> {
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
         let about = Provenance { relative_stderr: Some(noise), ..about };
         let shard = rendered.taken.shard(scene.settings.seed);
-        let shard = Shard { whole: share.whole, arguments: args.shard.arguments(), ..shard };
+        let shard = Shard { whole: share.whole, arguments, ..shard };
         let layers = || plan.layers(&rendered, scene).saying(about.attributes()).saying(shard.attributes());
         let image = Image::from(film);
         let (targets, unplaced) = match *interrupted {

@@ -1,12 +1,20 @@
 //! `--samples` and `--shard`: a part of a render, for another machine or another day to take the rest.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::ops::Range;
 
+use clap::parser::ValueSource;
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, Id};
 use torrance_image::film::Format;
 use torrance_image::film::write::Target;
 use torrance_scene::limits::MAX_SPP;
 
 use super::Failure;
+use super::device::MachineArgs;
+use super::integrator::{IntegratorArgs, StageArgs};
+use super::render::ImageArgs;
+use super::resume::ResumeArgs;
 
 /// Which samples to take.
 #[derive(Debug, clap::Args)]
@@ -163,45 +171,53 @@ impl ShardArgs {
         let border = |i: u32| (u64::from(spp) * u64::from(i) / u64::from(count)) as u32;
         Ok(Share { samples: border(index)..border(index + 1), whole: Some(spp) })
     }
-
-    /// The arguments of this program, without those that say which part to take, where, and where it goes: those of every part.
-    pub(super) fn arguments(&self) -> Option<String> {
-        let arguments = std::env::args_os().skip(2).map(|argument| argument.to_string_lossy().into_owned());
-        self.is_part().then(|| common_arguments(arguments))
-    }
 }
 
-/// Options that may differ between parts, and whether a value follows.
-const OF_ONE_PART: [(&str, bool); 12] = [
-    ("--output", true),
-    ("-o", true),
-    ("--samples", true),
-    ("--shard", true),
-    ("--device", true),
-    ("--threads", true),
-    ("--checkpoint", true),
-    ("--resume", false),
-    ("--force", false),
-    ("--quiet", false),
-    ("-q", false),
-    ("--json", false),
-];
+/// Options of `render` that may differ between parts, beside those of whole groups.
+const OF_ONE_PART: [&str; 4] = ["output", "force", "quiet", "json"];
 
-fn common_arguments(arguments: impl Iterator<Item = String>) -> String {
-    let mut common = Vec::new();
-    let mut arguments = arguments.peekable();
-    while let Some(argument) = arguments.next() {
-        let is_it = |name: &str| {
-            let value = argument.strip_prefix(name);
-            value.is_some_and(|rest| rest.is_empty() || rest.starts_with('=') || name == "-o")
-        };
-        match OF_ONE_PART.into_iter().find(|(name, _)| is_it(name)) {
-            Some((name, true)) if argument == name => drop(arguments.next()),
-            Some(_) => {}
-            None => common.push(quoted(&argument)),
+/// The arguments that all parts of a render have in common, as shells read them. In whatever way they were given, they come in the
+/// order in which the program has them, the scene first. What says where an image goes, or how it is computed and developed, is left out.
+pub(super) fn common_arguments(program: &Command, given: &ArgMatches) -> String {
+    let chosen = given.subcommand().and_then(|(name, given)| Some((program.find_subcommand(name)?, given)));
+    let Some((command, given)) = chosen else { return String::new() };
+    let of_one_part = of_one_part(command);
+    let is_common = |argument: &&Arg| {
+        let id = argument.get_id().as_str();
+        given.value_source(id) == Some(ValueSource::CommandLine) && !of_one_part.contains(id)
+    };
+    let common = command.get_arguments().filter(is_common).flat_map(|argument| written(argument, given));
+    common.map(|argument| quoted(&argument)).collect::<Vec<_>>().join(" ")
+}
+
+/// The options that may differ between parts.
+fn of_one_part(command: &Command) -> HashSet<&str> {
+    let groups = [
+        ShardArgs::group_id(),
+        ResumeArgs::group_id(),
+        MachineArgs::group_id(),
+        IntegratorArgs::group_id(),
+        StageArgs::group_id(),
+        ImageArgs::group_id(),
+    ];
+    let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
+    groups.flat_map(ArgGroup::get_args).map(Id::as_str).chain(OF_ONE_PART).collect()
+}
+
+/// An argument as it may be written, as often as it was given.
+fn written<'a>(argument: &'a Arg, given: &'a ArgMatches) -> impl Iterator<Item = String> {
+    let delimiter = argument.get_value_delimiter().map(String::from).unwrap_or_default();
+    let occurrences = given.get_raw_occurrences(argument.get_id().as_str()).into_iter().flatten();
+    occurrences.map(move |values| {
+        let value = values.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(&delimiter);
+        match argument.get_long() {
+            Some(name) if argument.get_action().takes_values() => format!("--{name}={value}"),
+            Some(name) => format!("--{name}"),
+            // A file that is not to be taken for an option.
+            None if value.starts_with('-') => format!("./{value}"),
+            None => value,
         }
-    }
-    common.join(" ")
+    })
 }
 
 /// An argument as shells read it.
@@ -215,6 +231,8 @@ fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     fn part(samples: &str, shard: &str) -> ShardArgs {
@@ -281,13 +299,36 @@ mod tests {
         }
     }
 
+    /// What parts have in common with one that is rendered with these arguments.
+    fn common(arguments: &[&str]) -> String {
+        let mut program = super::super::Cli::command();
+        let given = program.try_get_matches_from_mut([&["torrance", "render"], arguments].concat());
+        common_arguments(&program, &given.unwrap_or_else(|e| panic!("{arguments:?}: {e}")))
+    }
+
     #[test]
-    fn what_parts_have_in_common() {
-        let common = |text: &str| common_arguments(text.split(' ').map(str::to_owned));
-        let given =
-            "scene.toml -o a.exr --shard 1/7 --spp 64 -q --device=cuda:1 -ob.png --resume --set a.b=2";
-        assert_eq!(common(given), "scene.toml --spp 64 --set a.b=2");
-        let odd = common_arguments(["my scene's.toml", "--output", "x.exr"].map(str::to_owned).into_iter());
-        assert_eq!(odd, r"'my scene'\''s.toml'");
+    fn what_parts_have_in_common_is_told_alike_however_it_is_given() {
+        for arguments in [
+            "scene.toml -o a.exr --shard 1/7 --spp 64 --set a.b=2 --set c=3 --strict",
+            "--strict --spp=64 --set=a.b=2 --set=c=3 --samples 0..4 scene.toml --output a.exr",
+            "-qo a.exr --set a.b=2 --spp 64 --set c=3 --strict -- scene.toml",
+            "scene.toml -qoa.exr --device=cuda:1 --device-memory 2GiB --threads 3 --strict --checkpoint off --resume --force \
+             --json --set a.b=2 --set c=3 --integrator wavefront --pool 1000 --stage-times --no-sort --exposure 1 --exr half --spp 64",
+        ] {
+            let arguments: Vec<_> = arguments.split_whitespace().collect();
+            assert_eq!(
+                common(&arguments),
+                "scene.toml --strict --set=a.b=2 --set=c=3 --spp=64",
+                "{arguments:?}"
+            );
+        }
+        let others = common(&["scene.toml", "-oa.exr", "--set=c=3", "--set=a.b=2", "--spp=63"]);
+        assert_eq!(others, "scene.toml --set=c=3 --set=a.b=2 --spp=63", "they are other ones");
+    }
+
+    #[test]
+    fn what_parts_have_in_common_can_be_given_to_a_shell() {
+        let given = ["-o=a.exr", "--aov", "N,Z", "-a", "x y;z", "--up", "-z", "--", "-my scene's.toml"];
+        assert_eq!(common(&given), r"'./-my scene'\''s.toml' '--append=x y;z' --up=-z --aov=N,Z");
     }
 }
