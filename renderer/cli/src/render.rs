@@ -344,21 +344,20 @@ impl Render<'_> {
         let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
         let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
-        let about = Provenance { relative_stderr: Some(noise), ..about };
-        let shard = rendered.taken.shard(scene.settings.seed);
-        let shard = Shard { whole: share.whole, arguments, ..shard };
-        let layers = || plan.layers(&rendered, scene).saying(about.attributes()).saying(shard.attributes());
+        let samples = rendered.taken.shard(scene.settings.seed);
+        let samples = Some(Shard { whole: share.whole, arguments, ..samples });
+        let about = Provenance { relative_stderr: Some(noise), samples, ..about };
+        let layers = || plan.layers(&rendered, scene).saying(about.attributes());
         let image = Image::from(film);
         let (targets, unplaced) = match *interrupted {
             true if rendered.is_empty() => Default::default(),
             true => {
-                let image = InterruptedImage {
-                    is_complete: film.is_complete(),
-                    relative_stderr: noise,
-                    spp: progress.spp,
-                    is_forced: args.force,
-                };
-                place_interrupted(targets, image, &mut notes)
+                let (is_complete, is_forced) = (film.is_complete(), args.force);
+                place_interrupted(
+                    targets,
+                    InterruptedImage { is_complete, is_forced, about: &about },
+                    &mut notes,
+                )
             }
             false => (targets, Vec::new()),
         };
@@ -452,7 +451,7 @@ pub(super) fn write(
 /// Where the images of an interrupted render go, with those that can go nowhere.
 fn place_interrupted(
     targets: Vec<Target>,
-    image: InterruptedImage,
+    image: InterruptedImage<'_>,
     notes: &mut Notes,
 ) -> (Vec<Target>, Vec<WriteError>) {
     let force = match image.is_complete {

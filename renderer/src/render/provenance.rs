@@ -58,6 +58,7 @@ pub fn provenance(
         settings: [attributes(settings), of_camera(&scene.camera, scene.height)].concat(),
         seconds: record.seconds,
         relative_stderr: None,
+        samples: None,
     }
 }
 

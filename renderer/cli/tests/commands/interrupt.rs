@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use torrance_image::film::read;
+use torrance_image::film::encode::encode_at_once;
+use torrance_image::film::{read, read_layers};
 
 use crate::program::{Folder, Outcome};
 
@@ -130,6 +131,31 @@ fn an_interrupted_render_goes_beside_what_is_there() {
     assert_eq!(folder.names(), ["a.interrupted.png", "a.png", "b.png"]);
 }
 
+/// What a resumed render has replaces what it went on with, however noisy it seems; what another render has goes beside.
+#[test]
+fn an_interrupted_render_replaces_what_it_went_on_with() {
+    let folder = Folder::new();
+    let path = folder.at("a.exr");
+    let noise = || read_layers(&path).unwrap().attributes["relativeStderr"].clone();
+    let claim_no_noise = || {
+        let no_noise = ("relativeStderr".to_owned(), "0".to_owned());
+        let image = read_layers(&path).unwrap().saying([no_noise]);
+        fs::write(&path, encode_at_once(image).unwrap()).unwrap();
+    };
+    for _ in 0..2 {
+        let outcome = interrupt_soon(&folder, &["-o", "a.exr", "--resume"]);
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        assert_eq!(folder.names(), ["a.exr", "a.exr.checkpoint"], "{outcome:?}");
+        assert_ne!(noise(), "0", "it is replaced");
+        claim_no_noise();
+    }
+    fs::remove_file(folder.at("a.exr.checkpoint")).unwrap();
+    let outcome = interrupt_soon(&folder, &["-o", "a.exr", "--seed=1"]);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    assert_eq!(folder.names(), ["a.exr", "a.interrupted.exr"], "{outcome:?}");
+    assert_eq!(noise(), "0");
+}
+
 /// The signal comes in the first of the launches that a sample of every pixel takes. Even by force, nothing is replaced by
 /// what has holes.
 #[test]
@@ -210,7 +236,7 @@ fn an_image_that_cannot_be_written_is_kept_elsewhere() {
         read(std::path::Path::new(kept)).expect("a whole image").pixels[0].map(|x| (x * 10.0).round()),
         [3.0, 2.0, 1.0]
     );
-    let layers = torrance_image::film::read_layers(std::path::Path::new(kept)).unwrap();
+    let layers = read_layers(std::path::Path::new(kept)).unwrap();
     assert!(layers.channel("stderr.R").is_some(), "with its noise");
 }
 

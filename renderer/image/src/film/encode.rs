@@ -8,9 +8,10 @@ use super::develop::Develop;
 use super::estimate::PIXEL_FILTER;
 use super::format::Format;
 use super::image::Image;
-use super::interrupted::{RELATIVE_STDERR, SPP};
+use super::interrupted::{RELATIVE_STDERR, SPP, is_compared};
 use super::layers::Layers;
 use super::openexr;
+use super::shards::Shard;
 
 /// Encoding settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -67,6 +68,8 @@ pub struct Provenance {
     pub seconds: f64,
     /// Relative standard error of the image, if it is known.
     pub relative_stderr: Option<f64>,
+    /// Which samples it has, if that is known.
+    pub samples: Option<Shard>,
 }
 
 impl Provenance {
@@ -84,7 +87,8 @@ impl Provenance {
         ];
         let noise = self.noise().map(|noise| (RELATIVE_STDERR, noise));
         let all = own.into_iter().chain(noise).chain(self.settings.iter().cloned());
-        all.map(|(k, v)| (k.into(), v)).collect()
+        let samples = self.samples.iter().flat_map(Shard::attributes);
+        all.map(|(k, v)| (k.into(), v)).chain(samples).collect()
     }
 
     /// The noise in digits, if it is a number.
@@ -126,13 +130,11 @@ pub fn encode(
 ) -> Result<EncodedImage, EncodeError> {
     let mut clamped = 0;
     let bytes = match format {
-        Format::Png => match about.noise() {
-            None => png(image, settings)?,
-            Some(noise) => {
-                let with_noise = with_text(png(image, settings)?, RELATIVE_STDERR, &noise);
-                with_text(with_noise, SPP, &about.spp.to_string())
-            }
-        },
+        Format::Png if about.noise().is_none() => png(image, settings)?,
+        Format::Png => {
+            let told = about.attributes().into_iter().filter(|(name, _)| is_compared(name));
+            told.fold(png(image, settings)?, |png, (name, text)| with_text(png, &name, &text))
+        }
         Format::Pfm => pfm(image),
         Format::Exr => {
             return encode_layers(Layers::from(image).saying(about.attributes()), settings.exr);

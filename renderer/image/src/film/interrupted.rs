@@ -1,13 +1,17 @@
 //! Interrupted renders: where their images go, so that no better one is lost.
 //!
-//! Files say how noisy their image is, and of how many samples: in the attributes [`RELATIVE_STDERR`] and [`SPP`] of EXR and
-//! the texts of these names of PNG.
+//! Files say how noisy their image is, and of which samples of which render: in the attributes of EXR, and in texts of the
+//! same names of PNG.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
+use super::encode::Provenance;
+use super::ranges::SAMPLE_RANGES;
+use super::shards::PARTIAL_SAMPLES;
 use super::write::{Target, TargetError};
-use super::{Format, image, openexr};
+use super::{Format, Shard, image, openexr};
 
 /// The attribute for the relative standard error of an image ([`super::Statistics::relative_stderr`]).
 pub const RELATIVE_STDERR: &str = "relativeStderr";
@@ -15,25 +19,38 @@ pub const RELATIVE_STDERR: &str = "relativeStderr";
 /// The attribute for the number of samples of a pixel.
 pub const SPP: &str = "spp";
 
+/// The attributes in which images of one render agree.
+const OF_RENDER: [&str; 7] = ["software", "sceneHash", "sampler", "direct", "masking", "maxDepth", "rrDepth"];
+
+/// The attributes of its samples.
+const OF_SAMPLES: [&str; 4] = [RELATIVE_STDERR, SPP, SAMPLE_RANGES, PARTIAL_SAMPLES];
+
+/// Whether images are compared by an attribute, to see which of them is better.
+pub(super) fn is_compared(name: &str) -> bool {
+    OF_RENDER.contains(&name) || OF_SAMPLES.contains(&name)
+}
+
 /// Most bytes of a PNG file's header that are read for its text.
 const MOST_BYTES: usize = 1 << 20;
 
+/// What an image file says, by name.
+type Attributes = BTreeMap<String, String>;
+
 /// The image of a render that ended before it was done.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InterruptedImage {
+pub struct InterruptedImage<'a> {
     /// Whether there is a sample of every pixel.
     pub is_complete: bool,
-    /// Relative standard error, NaN if it is unknown.
-    pub relative_stderr: f64,
-    /// Samples of a pixel.
-    pub spp: u32,
     /// Whether it may replace better images.
     pub is_forced: bool,
+    /// What its files say.
+    pub about: &'a Provenance,
 }
 
-impl InterruptedImage {
-    /// Where it goes: the target itself if that is free, or holds an image that is known to be at least as noisy and of no
-    /// more samples, or, if it is forced and complete, any. Otherwise [beside](super::write::Destination::beside) it.
+impl InterruptedImage<'_> {
+    /// Where it goes: the target itself if that is free, or holds an image that has no other samples than this one, or that is
+    /// known to be at least as noisy and of no more samples, or, if it is forced and complete, any. Otherwise
+    /// [beside](super::write::Destination::beside) it.
     ///
     /// # Errors
     /// No file can be written beside it.
@@ -46,35 +63,50 @@ impl InterruptedImage {
         Ok(Target { destination: target.destination.beside(may_replace)?, ..target })
     }
 
-    /// Whether nothing better is lost if it goes to `path`. An estimate of few samples may be too low, so that noise alone does
-    /// not tell: rare light may not have been met yet.
+    /// Whether nothing better is lost if it goes to `path`.
     fn may_replace(&self, path: &Path, format: Format) -> bool {
-        let says = |name| said(path, format, name);
         let is_better = || {
-            self.is_complete
-                && number(says(RELATIVE_STDERR)).is_some_and(|there: f64| self.relative_stderr <= there)
-                && number(says(SPP)).is_some_and(|there: u32| there <= self.spp)
+            let there = said(path, format).unwrap_or_default();
+            self.is_complete && (self.has_samples_of(&there) || self.is_less_noisy(&there))
         };
         path.symlink_metadata().is_err() || is_better()
     }
+
+    /// Whether it has all samples of an image of the same render, as one has that went on with it.
+    fn has_samples_of(&self, there: &Attributes) -> bool {
+        let own = self.about.attributes();
+        let is_same = |name: &&str| own.get(*name).is_some_and(|own| there.get(*name) == Some(own));
+        let samples = Shard::read(there).ok().flatten();
+        let includes = |own: &Shard| samples.is_some_and(|there| own.includes(&there));
+        OF_RENDER.iter().all(is_same) && self.about.samples.as_ref().is_some_and(includes)
+    }
+
+    /// Whether it is known to be less noisy. An estimate of few samples may be too low, so that noise alone does not tell: rare
+    /// light may not have been met yet.
+    fn is_less_noisy(&self, there: &Attributes) -> bool {
+        let Provenance { relative_stderr, spp, .. } = self.about;
+        let noise = relative_stderr.zip(number(there, RELATIVE_STDERR));
+        noise.is_some_and(|(own, there)| own <= there)
+            && number(there, SPP).is_some_and(|there: u32| there <= *spp)
+    }
 }
 
-fn number<T: FromStr>(text: Option<String>) -> Option<T> {
-    text?.parse().ok()
+fn number<T: FromStr>(said: &Attributes, name: &str) -> Option<T> {
+    said.get(name)?.parse().ok()
 }
 
-/// What an image file says under a name.
-fn said(path: &Path, format: Format, name: &str) -> Option<String> {
+/// What an image file says.
+fn said(path: &Path, format: Format) -> Option<Attributes> {
     let file = image::open(path).ok()?;
     match format {
-        Format::Exr => openexr::attribute(file, name),
+        Format::Exr => openexr::texts(file),
         Format::Png => {
             let limits = png::Limits { bytes: MOST_BYTES };
             let mut decoder = png::Decoder::new_with_limits(file, limits);
             decoder.set_ignore_iccp_chunk(true);
             let reader = decoder.read_info().ok()?;
-            let texts = &reader.info().uncompressed_latin1_text;
-            texts.iter().find(|text| text.keyword == name).map(|text| text.text.clone())
+            let texts = reader.info().uncompressed_latin1_text.iter();
+            Some(texts.map(|text| (text.keyword.clone(), text.text.clone())).collect())
         }
         Format::Hdr | Format::Pfm => None,
     }
@@ -86,16 +118,20 @@ mod tests {
     use crate::film::Image;
     use crate::film::encode::{Provenance, Settings, encode};
 
-    fn interrupted(relative_stderr: f64) -> InterruptedImage {
-        InterruptedImage { is_complete: true, relative_stderr, spp: 64, is_forced: false }
+    fn about(relative_stderr: Option<f64>, spp: u32) -> Provenance {
+        Provenance { relative_stderr, spp, ..Provenance::default() }
     }
 
-    /// Writes an image that says how noisy it is, and gives its target.
-    fn written(folder: &Path, name: &str, relative_stderr: Option<f64>) -> Target {
+    /// An image of a sample of each pixel, at least.
+    fn interrupted(about: &Provenance) -> InterruptedImage<'_> {
+        InterruptedImage { is_complete: true, is_forced: false, about }
+    }
+
+    /// Writes an image that says this, and gives its target.
+    fn written(folder: &Path, name: &str, about: &Provenance) -> Target {
         let target = Target::check(&folder.join(name)).unwrap();
         let image = Image { width: 2, height: 1, pixels: vec![[0.5; 3]; 2] };
-        let about = Provenance { relative_stderr, spp: 64, ..Provenance::default() };
-        let bytes = encode(&image, target.format, &Settings::default(), &about).unwrap().bytes;
+        let bytes = encode(&image, target.format, &Settings::default(), about).unwrap().bytes;
         target.destination.write(&bytes).unwrap();
         target
     }
@@ -109,25 +145,55 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for extension in ["png", "exr"] {
             let [there, beside] = ["a", "a.interrupted"].map(|stem| format!("{stem}.{extension}"));
-            let target = written(folder.path(), &there, Some(0.125));
-            for (one, expected) in [
-                (interrupted(0.125), &there),
-                (interrupted(0.25), &beside),
-                (interrupted(f64::NAN), &beside),
-                (InterruptedImage { is_complete: false, ..interrupted(0.1) }, &beside),
-                (InterruptedImage { is_complete: false, is_forced: true, ..interrupted(0.1) }, &beside),
-                (InterruptedImage { is_forced: true, ..interrupted(0.5) }, &there),
+            let target = written(folder.path(), &there, &about(Some(0.125), 64));
+            for (noise, spp, is_complete, is_forced, expected) in [
+                (0.125, 64, true, false, &there),
+                (0.25, 64, true, false, &beside),
+                (f64::NAN, 64, true, false, &beside),
+                (0.1, 64, false, false, &beside),
+                (0.1, 64, false, true, &beside),
+                (0.5, 64, true, true, &there),
                 // No noise yet, after few samples.
-                (InterruptedImage { spp: 63, ..interrupted(0.0) }, &beside),
-                (InterruptedImage { spp: 65, ..interrupted(0.0) }, &there),
+                (0.0, 63, true, false, &beside),
+                (0.0, 65, true, false, &there),
             ] {
+                let one = InterruptedImage { is_complete, is_forced, about: &about(Some(noise), spp) };
                 assert_eq!(name(&one.target(target.clone()).unwrap()), expected, "{one:?}");
             }
             // Nor is one that an earlier interruption left.
-            written(folder.path(), &beside, Some(0.5));
-            assert_eq!(name(&interrupted(0.25).target(target.clone()).unwrap()), beside);
-            let second = format!("a.interrupted-2.{extension}");
-            assert_eq!(name(&interrupted(1.0).target(target).unwrap()), second);
+            written(folder.path(), &beside, &about(Some(0.5), 64));
+            let target_of = |noise| interrupted(&about(Some(noise), 64)).target(target.clone()).unwrap();
+            assert_eq!(name(&target_of(0.25)), beside);
+            assert_eq!(name(&target_of(1.0)), format!("a.interrupted-2.{extension}"));
+        }
+    }
+
+    /// However noisy they seem: rare light that an image has met may be what another has not.
+    #[test]
+    fn an_image_with_all_samples_of_another_replaces_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |noise, samples: &str, partial: &str, direct: &str| {
+            let parse = |text: &str| text.parse().unwrap_or_default();
+            let samples = Shard { ranges: parse(samples), partial: parse(partial), ..Shard::default() };
+            let settings = OF_RENDER.into_iter().skip(2).map(|name| (name, direct.to_owned())).collect();
+            Provenance { samples: Some(samples), settings, ..about(Some(noise), 8) }
+        };
+        for extension in ["png", "exr"] {
+            let [there, beside] = ["a", "a.interrupted"].map(|stem| format!("{stem}.{extension}"));
+            let target = written(folder.path(), &there, &of(0.1, "seed 0: 0..64", "seed 0: 60..64", "mis"));
+            for (own, is_complete, expected) in [
+                (of(0.5, "seed 0: 0..64", "", "mis"), true, &there),
+                (of(0.5, "seed 0: 0..80; seed 1: 0..4", "seed 0: 64..80", "mis"), true, &there),
+                (of(0.5, "seed 0: 0..80", "seed 0: 63..80", "mis"), true, &beside),
+                (of(0.5, "seed 0: 4..80", "", "mis"), true, &beside),
+                (of(0.5, "seed 1: 0..80", "", "mis"), true, &beside),
+                (of(0.5, "seed 0: 0..80", "", "bsdf"), true, &beside),
+                (Provenance { scene_hash: 1, ..of(0.5, "seed 0: 0..80", "", "mis") }, true, &beside),
+                (of(0.5, "seed 0: 0..80", "", "mis"), false, &beside),
+            ] {
+                let one = InterruptedImage { is_complete, ..interrupted(&own) };
+                assert_eq!(name(&one.target(target.clone()).unwrap()), expected, "{one:?}");
+            }
         }
     }
 
@@ -135,21 +201,22 @@ mod tests {
     fn what_does_not_say_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         for name_of in ["a.pfm", "a.hdr", "a.png", "a.exr"] {
-            let target = written(folder.path(), name_of, None);
+            let target = written(folder.path(), name_of, &about(None, 64));
             let (stem, extension) = name_of.split_once('.').unwrap();
-            let beside = interrupted(0.0).target(target).unwrap();
+            let beside = interrupted(&about(Some(0.0), 64)).target(target).unwrap();
             assert_eq!(name(&beside), format!("{stem}.interrupted.{extension}"));
         }
         std::fs::write(folder.path().join("b.png"), "no image").unwrap();
         let target = Target::check(&folder.path().join("b.png")).unwrap();
-        assert_eq!(name(&interrupted(0.0).target(target).unwrap()), "b.interrupted.png");
+        assert_eq!(name(&interrupted(&about(Some(0.0), 64)).target(target).unwrap()), "b.interrupted.png");
     }
 
     #[test]
     fn a_free_place_is_taken() {
         let folder = tempfile::tempdir().unwrap();
         let target = Target::check(&folder.path().join("a.png")).unwrap();
-        let nothing = InterruptedImage { is_complete: false, ..interrupted(f64::NAN) };
+        let about = about(Some(f64::NAN), 64);
+        let nothing = InterruptedImage { is_complete: false, ..interrupted(&about) };
         assert_eq!(nothing.target(target.clone()), Ok(target));
     }
 }

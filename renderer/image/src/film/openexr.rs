@@ -1,5 +1,6 @@
 //! OpenEXR: any channels in one part, with metadata on how the image was rendered.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Cursor, Seek};
 
 use exr::image::pixel_vec::PixelVec;
@@ -94,13 +95,16 @@ fn refused(reason: impl Into<String>) -> DecodeError {
     DecodeError::Contents(reason.into())
 }
 
-/// A text among the attributes of the first layer.
-pub(super) fn attribute(mut file: impl BufRead + Seek, name: &str) -> Option<String> {
+/// The texts among the attributes of the first layer.
+pub(super) fn texts(mut file: impl BufRead + Seek) -> Option<BTreeMap<String, String>> {
     let meta = headers(&mut file).ok()?;
-    match meta.headers.first()?.own_attributes.other.get(&text(name))? {
-        AttributeValue::Text(value) => Some(string(value)),
+    let LayerAttributes { software_name, other, .. } = &meta.headers.first()?.own_attributes;
+    let others = other.iter().filter_map(|(name, value)| match value {
+        AttributeValue::Text(value) => Some((string(name), string(value))),
         _ => None,
-    }
+    });
+    let software = software_name.iter().map(|name| (SOFTWARE.to_owned(), string(name)));
+    Some(software.chain(others).collect())
 }
 
 /// Width and height of the first layer, and what the channels of all layers take for each of its pixels.

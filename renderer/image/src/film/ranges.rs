@@ -144,6 +144,12 @@ impl SeedRanges {
         both.filter_map(|(seed, a, b)| Some((seed, a.overlap(b)?))).next()
     }
 
+    /// Whether all samples of another image are among these.
+    pub fn include(&self, other: &Self) -> bool {
+        let has = |seed: &u32, range| self.0.get(seed).is_some_and(|own| own.gaps(range).is_empty());
+        other.0.iter().all(|(seed, ranges)| ranges.iter().all(|range| has(seed, range)))
+    }
+
     /// Adds those of another image.
     pub fn merge(&mut self, other: &Self) {
         for (seed, ranges) in &other.0 {

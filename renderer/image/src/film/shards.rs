@@ -82,6 +82,11 @@ impl Shard {
         found == sum.fold(0, u64::wrapping_add)
     }
 
+    /// Whether every pixel has all samples that any pixel of another image of the same render has.
+    pub fn includes(&self, other: &Self) -> bool {
+        self.ranges.include(&other.ranges) && self.partial.overlap(&other.ranges).is_none()
+    }
+
     /// Adds the samples of another part. What only one of them says is not known of both.
     pub fn merge(&mut self, other: &Self) {
         self.ranges.merge(&other.ranges);
@@ -135,6 +140,25 @@ mod tests {
         assert!(
             said(&[("sampleRanges", "0..4")]).unwrap_err().contains("\"sampleRanges\": ranges of samples")
         );
+    }
+
+    #[test]
+    fn images_include_those_of_fewer_samples() {
+        let of = |ranges: &str, partial: &str| {
+            let parse = |text: &str| text.parse().unwrap_or_default();
+            Shard { ranges: parse(ranges), partial: parse(partial), ..Shard::default() }
+        };
+        let image = of("seed 3: 0..12, 20..30; seed 4: 0..8", "seed 3: 10..12");
+        for (other, expected) in [
+            (of("seed 3: 0..10", ""), true),
+            (of("seed 3: 2..10, 25..30; seed 4: 0..8", "seed 3: 8..10"), true),
+            (of("seed 3: 0..11", ""), false),
+            (of("seed 3: 0..11", "seed 3: 10..11"), false),
+            (of("seed 3: 8..21", ""), false),
+            (of("seed 5: 0..1", ""), false),
+        ] {
+            assert_eq!(image.includes(&other), expected, "{other:?}");
+        }
     }
 
     #[test]
