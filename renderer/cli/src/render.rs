@@ -29,7 +29,7 @@ use torrance_text::quoted_path;
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
-use super::resume::{Found, ResumeArgs, path_of};
+use super::resume::{CompleteImage, Found, ResumeArgs, Wanted, path_of};
 use super::shard::{ShardArgs, Share};
 use super::summary::tell;
 use super::values::{self, Exposure, RrDepth};
@@ -200,11 +200,19 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let fingerprint = scene.fingerprint();
     let options = Options { stage_times: args.stages.takes_times(), ..render.plan.options() };
     let identity = identity((&scene, fingerprint), &settings, share.samples.start, &options);
-    let has_layers = options.shorter || options.first_hits.is_some();
-    let found = (&identity, &share);
-    let found = args.resume.find(&render.targets, found, (has_layers, args.force), &mut render.notes)?;
-    let resumed = match found {
-        Found::All => return Ok(ExitCode::SUCCESS),
+    let wanted = Wanted {
+        targets: &render.targets,
+        identity: &identity,
+        share: &share,
+        plan: &render.plan,
+        exr: args.image.exr,
+        is_forced: args.force,
+    };
+    let resumed = match args.resume.find(&wanted, &mut render.notes)? {
+        Found::All(image) => {
+            render.seconds.start = finding;
+            return render.finish_complete(&settings, &scene, image);
+        }
         Found::Part(resumed) => Some(*resumed),
         Found::Nothing => None,
     };
@@ -326,6 +334,24 @@ impl Render<'_> {
         Ok((settings, scene))
     }
 
+    /// Tells of an image that is there already, and of which nothing was traced.
+    fn finish_complete(
+        mut self,
+        settings: &RenderSettings,
+        scene: &SceneData,
+        image: CompleteImage,
+    ) -> Result<ExitCode, Failure> {
+        let CompleteImage { device, spp, rejected: rejected_samples } = image;
+        self.seconds.total = self.laps.total();
+        let summary = untraced(self.args, settings, scene);
+        let (seconds, warnings) = (self.seconds, self.notes.end());
+        let summary = Summary { device, spp, rejected_samples, seconds, warnings, ..summary };
+        if self.args.json {
+            print_json(&summary)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
     /// Writes the images of a scene, which has no geometry any more, and tells what happened. `why` the integrator was
     /// chosen is not known if it was measured.
     fn finish(
@@ -389,14 +415,8 @@ impl Render<'_> {
         seconds.write = laps.lap();
         seconds.total = laps.total();
         let summary = Summary {
-            version: env!("CARGO_PKG_VERSION"),
-            scene: args.scene.path.to_string_lossy().into_owned(),
             device: about.device,
-            width: film.width,
-            height: film.height,
             spp: progress.spp,
-            seed: settings.seed,
-            max_depth: settings.max_depth,
             integrator: IntegratorSummary::new(rendered.integrator, why),
             seconds,
             paths: progress.paths,
@@ -405,8 +425,8 @@ impl Render<'_> {
             interrupted: *interrupted,
             outputs,
             warnings: notes.end(),
-            contents: scene.stats,
             stages: rendered.stage_times.as_ref().map(StageSummary::from),
+            ..untraced(args, &settings, scene)
         };
         if !args.quiet {
             tell(&summary, progress);
@@ -428,6 +448,30 @@ impl Render<'_> {
             print_json(&summary)?;
         }
         Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    }
+}
+
+/// What there is to tell of a scene before its first path is traced.
+fn untraced(args: &Args, settings: &RenderSettings, scene: &SceneData) -> Summary {
+    Summary {
+        version: env!("CARGO_PKG_VERSION"),
+        scene: args.scene.path.to_string_lossy().into_owned(),
+        device: String::new(),
+        width: scene.width,
+        height: scene.height,
+        spp: 0,
+        seed: settings.seed,
+        max_depth: settings.max_depth,
+        integrator: IntegratorSummary::NONE,
+        seconds: Seconds::default(),
+        paths: 0,
+        mpaths_per_s: 0.0,
+        rejected_samples: 0,
+        interrupted: false,
+        outputs: Vec::new(),
+        warnings: Vec::new(),
+        contents: scene.stats,
+        stages: None,
     }
 }
 

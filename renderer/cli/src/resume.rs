@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use renderer::render::aov::AovPlan;
 use renderer::render::{Checkpoints, Identity, Kept, ResumeError, Resumed};
+use torrance_image::film::encode::ExrDepth;
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::write::{Destination, Target};
 use torrance_image::film::{Film, Format, Layers, Pixel, Shard, read_layers};
@@ -39,7 +41,27 @@ pub(super) enum Found {
     /// Films to go on with.
     Part(Box<Resumed>),
     /// The image is complete.
-    All,
+    All(CompleteImage),
+}
+
+/// The render that is asked for, and how its images are to be.
+pub(super) struct Wanted<'a> {
+    pub(super) targets: &'a [Target],
+    pub(super) identity: &'a Identity,
+    pub(super) share: &'a Share,
+    /// The layers of EXR files.
+    pub(super) plan: &'a AovPlan,
+    pub(super) exr: ExrDepth,
+    pub(super) is_forced: bool,
+}
+
+/// What the file of a complete image says of its render.
+pub(super) struct CompleteImage {
+    pub(super) device: String,
+    /// Samples of a pixel.
+    pub(super) spp: u32,
+    /// Samples of all pixels that were left out.
+    pub(super) rejected: u64,
 }
 
 impl ResumeArgs {
@@ -60,14 +82,9 @@ impl ResumeArgs {
         Some(if self.resume { checkpoints.of_short_renders() } else { checkpoints })
     }
 
-    /// Finds what there is of a render that writes `targets`. `has_layers` says whether it has films beside that of the image.
-    pub(super) fn find(
-        &self,
-        targets: &[Target],
-        (identity, share): (&Identity, &Share),
-        (has_layers, is_forced): (bool, bool),
-        notes: &mut Notes,
-    ) -> Result<Found, Failure> {
+    /// Finds what there is of a render.
+    pub(super) fn find(&self, wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
+        let Wanted { targets, identity, share, is_forced, .. } = *wanted;
         let Some(path) = path_of(targets) else { return Ok(Found::Nothing) };
         let shown = quoted_path(&path);
         let refused = |reason: &dyn Display| Err(Failure::input(format_args!("{shown}: {reason}")));
@@ -107,7 +124,7 @@ impl ResumeArgs {
         }
         let is_image = |target: &&Target| target.format == Format::Exr && target.destination.path.exists();
         if let Some(Target { destination, .. }) = targets.iter().find(is_image) {
-            return extended(&destination.path, targets, (identity, share), (has_layers, is_forced), notes);
+            return finished(&destination.path, wanted, notes);
         }
         notes.say(&["there is nothing to resume: beginning anew".to_owned()]);
         Ok(Found::Nothing)
@@ -119,14 +136,9 @@ pub(super) fn path_of(targets: &[Target]) -> Option<PathBuf> {
     targets.first().map(|first| Checkpoints::path_beside(&first.destination.path))
 }
 
-/// A finished image, to which samples are added.
-fn extended(
-    path: &Path,
-    targets: &[Target],
-    (identity, share): (&Identity, &Share),
-    (has_layers, is_forced): (bool, bool),
-    notes: &mut Notes,
-) -> Result<Found, Failure> {
+/// A finished image: it is what is asked for, or samples are added, or it only is to be written in another way.
+fn finished(path: &Path, wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
+    let Wanted { targets, identity, share, plan, exr, is_forced } = *wanted;
     let shown = quoted_path(path);
     let wrong = |reason: &dyn Display| Failure::input(format_args!("{shown}: {reason}"));
     let layers = read_layers(path).map_err(|e| wrong(&e))?;
@@ -142,26 +154,63 @@ fn extended(
     }
     let samples = first_samples(&shard, identity, share).map_err(|e| wrong(&e))?;
     let is_there = targets.iter().all(|target| target.destination.path.exists());
-    if samples.end >= share.samples.end && is_there && !has_layers {
+    let is_as_asked = is_half(&layers) == (exr == ExrDepth::Half) && plan.is_in(&layers);
+    if samples.end >= share.samples.end && is_there && is_as_asked {
         notes.say(&[format!("{shown} has all of its samples already")]);
-        return Ok(Found::All);
+        return Ok(Found::All(complete(&layers, &samples)));
     }
-    if samples.end > share.samples.end {
-        let [has, wanted] = [samples.end, share.samples.end];
-        return Err(wrong(&format_args!("it has samples up to {has}, and {wanted} are asked for")));
+    let resumed = resumed(&shown, &layers, samples, wanted, notes).map_err(|e| wrong(&e))?;
+    Ok(Found::Part(Box::new(resumed)))
+}
+
+/// A render that goes on with the image of a file, which is `shown` to the user so.
+fn resumed(
+    shown: &str,
+    layers: &Layers,
+    samples: Range<u32>,
+    &Wanted { share, plan, exr, .. }: &Wanted<'_>,
+    notes: &mut Notes,
+) -> Result<Resumed, String> {
+    let [has, wanted] = [samples.end, share.samples.end];
+    if has > wanted {
+        return Err(format!("it has samples up to {has}, and {wanted} are asked for"));
     }
-    if has_layers {
-        return Err(wrong(&"layers but stderr, samples and sums cannot be extended; leave --aov out"));
+    if plan.has_other_films() {
+        let reason = "layers but stderr, samples and sums cannot be extended";
+        return Err(format!("{reason}; leave --aov out, or --resume to begin anew"));
     }
-    let film = layers.film().or_else(|| film_of_moments(&layers));
-    let film = film.ok_or_else(|| wrong(&"it has no layers \"stderr\" and \"samples\""))?;
-    let is_rounded = layers.channel("R").is_some_and(|r| matches!(r.samples, Samples::Half(_)));
-    if is_rounded && !layers.has_sums() {
+    let is_rounded = is_half(layers) && !layers.has_sums();
+    if is_rounded && has == wanted && exr == ExrDepth::Float {
+        let reason = "it is rounded to half floats, of which --exr float cannot be made";
+        return Err(format!("{reason}; add --exr half, or leave --resume out to begin anew"));
+    }
+    let film = layers.film().or_else(|| film_of_moments(layers));
+    let film = film.ok_or("it has no layers \"stderr\" and \"samples\"")?;
+    if is_rounded {
         notes.warn(format!("{shown} is rounded to half floats, and so is what its samples add to the image"));
     }
     let seconds = layers.attributes.get("renderTime").and_then(|time| time.parse().ok()).unwrap_or(0.0);
-    notes.say(&[format!("extending {shown}: {} samples of each pixel are there", samples.len())]);
-    Ok(Found::Part(Box::new(Resumed::of_film(film, samples, seconds))))
+    let verb = if has == wanted { "rewriting" } else { "extending" };
+    notes.say(&[format!("{verb} {shown}: {} samples of each pixel are there", samples.len())]);
+    Ok(Resumed::of_film(film, samples, seconds))
+}
+
+/// Whether the colours of an image are rounded to half floats.
+fn is_half(layers: &Layers) -> bool {
+    layers.channel("R").is_some_and(|red| matches!(red.samples, Samples::Half(_)))
+}
+
+/// What an image says that has these samples of each pixel.
+fn complete(layers: &Layers, samples: &Range<u32>) -> CompleteImage {
+    let spp = samples.len() as u32;
+    let lacking = |counts: &Samples| {
+        (0..counts.len()).map(|i| u64::from(spp).saturating_sub(counts.get_f64(i) as u64)).sum()
+    };
+    CompleteImage {
+        device: layers.attributes.get("device").cloned().unwrap_or_default(),
+        spp,
+        rejected: layers.channel(SAMPLES).map_or(0, |channel| lacking(&channel.samples)),
+    }
 }
 
 /// Checks that an image is of the render that is asked for.

@@ -168,6 +168,20 @@ impl AovPlan {
         }
     }
 
+    /// Whether there are layers that take films beside that of the image.
+    pub fn has_other_films(&self) -> bool {
+        let Options { shorter, first_hits, .. } = self.options();
+        shorter || first_hits.is_some()
+    }
+
+    /// Whether an image has all of the layers.
+    pub fn is_in(&self, image: &Layers) -> bool {
+        let names = || image.channels.iter().map(|channel| channel.name.as_str());
+        let has = |layer: &str| names().any(|name| name == layer || name.starts_with(&format!("{layer}.")));
+        let chosen = Aov::ALL.into_iter().filter(|(_, aov)| self.aovs.contains(aov));
+        chosen.map(|(name, _)| name).all(|name| has(name) || has(&format!("id.{name}")))
+    }
+
     /// The image and its layers.
     pub fn layers(&self, rendered: &Rendered, scene: &SceneData) -> Layers {
         layers(rendered, scene, &self.names, &self.aovs)

@@ -88,6 +88,10 @@ pub struct IntegratorSummary {
 }
 
 impl IntegratorSummary {
+    /// None, since there were no paths to trace.
+    pub const NONE: Self =
+        Self { name: "none", why: None, megakernel_mpaths_per_s: None, wavefront_mpaths_per_s: None };
+
     /// `why` is the reason for the choice, if it was known beforehand.
     pub fn new(choice: IntegratorChoice, why: Option<&str>) -> Self {
         let name = match choice.integrator {

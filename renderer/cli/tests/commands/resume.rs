@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 use tier::Random;
-use torrance_image::film::layers::Layers;
+use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::write::is_temporary;
 use torrance_image::film::{read, read_layers};
 
@@ -158,11 +158,16 @@ fn finished_images_are_extended() {
         assert!(difference(&whole, &more) < most, "{}", difference(&whole, &more));
         assert_eq!(fingerprint(&whole), fingerprint(&more));
         let before = fs::read(folder.at("more.exr")).unwrap();
-        let outcome = folder.run(&["render", "scene.toml", "-o", "more.exr", "--spp=64", "--resume"]);
+        let again = ["render", "scene.toml", "-o", "more.exr", "--spp=64", "--resume", "--json"];
+        let outcome = folder.run(&again);
         assert!(
             outcome.code == Some(0) && outcome.stderr.contains("all of its samples already"),
             "{outcome:?}"
         );
+        let summary: Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+        assert_eq!((&summary["spp"], &summary["paths"]), (&64.into(), &0.into()), "{summary}");
+        assert_eq!(summary["device"], more.attributes["device"].as_str());
+        assert!(summary["outputs"].as_array().is_some_and(Vec::is_empty), "{summary}");
         assert!(fs::read(folder.at("more.exr")).unwrap() == before);
     }
     for (options, message) in [
@@ -176,6 +181,43 @@ fn finished_images_are_extended() {
         let outcome = folder.run(&arguments);
         assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
     }
+}
+
+#[test]
+fn a_complete_image_is_rewritten_only_if_it_is_to_be_another_file() {
+    let folder = Folder::new();
+    let resume = |output: &str, options: &[&str], message: &str| {
+        let outcome = folder.run(&[&["render", "scene.toml", "--resume", "-o", output], options].concat());
+        assert!(outcome.stderr.contains(message), "{options:?}: {outcome:?}");
+    };
+    let is_half = |name: &str| {
+        let is_half = |samples: &Samples| matches!(samples, Samples::Half(_));
+        layers(&folder, name).channel("R").map(|channel| is_half(&channel.samples))
+    };
+    let layers_of_its_own = ["--aov=N,Z,shape,uv"];
+    render(&folder, "a.exr", &layers_of_its_own);
+    resume("a.exr", &layers_of_its_own, "has all of its samples already");
+    resume("a.exr", &["--aov=N,Ng"], "leave --aov out, or --resume to begin anew");
+    resume("a.exr", &["--aov=N", "--exr=half"], "leave --aov out, or --resume to begin anew");
+    resume("a.exr", &["--exr=half"], "rewriting \"a.exr\": 8 samples");
+    assert_eq!(is_half("a.exr"), Some(true));
+    resume("a.exr", &["--exr=half"], "has all of its samples already");
+    resume("a.exr", &[], "add --exr half, or leave --resume out");
+    assert_eq!(is_half("a.exr"), Some(true));
+    // Sums are what the means were rounded from.
+    render(&folder, "b.exr", &["--aov=sums"]);
+    let before = image(&layers(&folder, "b.exr"));
+    resume("b.exr", &["--aov=sums", "--exr=half"], "rewriting \"b.exr\"");
+    assert!(is_half("b.exr") == Some(true) && image(&layers(&folder, "b.exr")) != before);
+    resume("b.exr", &[], "rewriting \"b.exr\"");
+    assert!(is_half("b.exr") == Some(false) && image(&layers(&folder, "b.exr")) == before);
+    // Another output that is not there is made of it.
+    let png = || fs::read(folder.at("b.png")).unwrap();
+    render(&folder, "b.png", &[]);
+    let before = png();
+    fs::remove_file(folder.at("b.png")).unwrap();
+    resume("b.png", &["-o=b.exr"], "rewriting \"b.exr\": 8 samples");
+    assert!(png() == before);
 }
 
 /// A command that is killed again and again until it is done.
