@@ -131,9 +131,12 @@ impl ResumeArgs {
     }
 }
 
-/// Where the checkpoint of a render to some outputs is.
+/// Where the checkpoint of a render to some outputs is, in whatever order they were given when it was written; beside the first if
+/// there is none.
 pub(super) fn path_of(targets: &[Target]) -> Option<PathBuf> {
-    targets.first().map(|first| Checkpoints::path_beside(&first.destination.path))
+    let mut paths = targets.iter().map(|target| Checkpoints::path_beside(&target.destination.path));
+    let first = paths.clone().next();
+    paths.find(|path| path.exists()).or(first)
 }
 
 /// A finished image: it is what is asked for, or samples are added, or it only is to be written in another way.

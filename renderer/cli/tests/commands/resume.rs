@@ -387,18 +387,71 @@ fn what_is_killed_goes_on_to_the_same_result() {
     }
 }
 
-/// Begins a render that keeps checkpoints, and kills it when there is one.
-fn killed_with_checkpoint(folder: &Folder) {
-    let arguments =
-        ["render", "scene.toml", "-q", "-o", "a.png", "--size=200x150", "--spp=100000", "--checkpoint=0.1"];
-    let mut child = folder.program(&arguments).spawn().expect("it starts");
+/// Begins a render to an image and kills it when there is a checkpoint, unless it ends before.
+fn kill_with_checkpoint(folder: &Folder, image: &str, options: &[&str]) {
+    let arguments = ["render", "scene.toml", "-q", "-o", image, "--checkpoint=0.1"];
+    let mut child = folder.program(&[&arguments[..], options].concat()).spawn().expect("it starts");
     let begin = Instant::now();
-    while !folder.at("a.png.checkpoint").exists() {
+    let checkpoint = folder.at(&format!("{image}.checkpoint"));
+    while !checkpoint.exists() && child.try_wait().expect("a status").is_none() {
         assert!(begin.elapsed() < Duration::from_secs(60), "no checkpoint");
         sleep(Duration::from_millis(5));
     }
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
+}
+
+fn killed_with_checkpoint(folder: &Folder) {
+    kill_with_checkpoint(folder, "a.png", &["--size=200x150", "--spp=100000"]);
+}
+
+/// Kills a render to `a.exr`, and goes on with `again`, which comes to what it comes to where nothing was there before.
+fn goes_on(options: &[&str], outputs: &[&str], again: &[&str]) {
+    let options = [&["--size=200x150", "--spp=600"], options].concat();
+    let again = [&["render", "scene.toml", "--resume"], &options[..], again].concat();
+    let [alone, killed] = [(); 2].map(|()| Folder::new());
+    // On one thread, there is time for a checkpoint.
+    kill_with_checkpoint(&killed, "a.exr", &[&options[..], outputs, &["--threads=1"]].concat());
+    assert_eq!(finished(&killed), ["a.exr.checkpoint"], "{again:?}");
+    for (folder, message) in [(&alone, "there is nothing to resume"), (&killed, "going on with \"a.exr.")] {
+        let outcome = folder.run(&again);
+        assert!(outcome.code == Some(0) && outcome.stderr.contains(message), "{again:?}: {outcome:?}");
+    }
+    assert_eq!(finished(&killed), finished(&alone));
+    let [expected, found] = [&alone, &killed].map(|folder| layers(folder, "a.exr"));
+    assert!(found.channels == expected.channels && found.channels.len() > 6, "{again:?}: every bit");
+    for name in ["sampleRanges", "samplesFingerprint", "wholeSpp", "arguments"] {
+        assert_eq!(found.attributes.get(name), expected.attributes.get(name), "{name}");
+    }
+    if finished(&alone).contains(&"a.png".to_owned()) {
+        assert!(contents(&killed, "a.png") == contents(&alone, "a.png"));
+    }
+}
+
+#[test]
+fn killed_renders_of_every_kind_go_on_to_the_same_images() {
+    goes_on(&[], &["-o=a.png"], &["-o=a.exr", "-o=a.png"]);
+    goes_on(&[], &["-o=a.png"], &["-o=a.png", "-o=a.exr"]);
+    goes_on(&["--aov=N,Z,shape,direct"], &[], &["-o=a.exr"]);
+    goes_on(&["--shard=2/2"], &[], &["-o=a.exr"]);
+    goes_on(&[], &[], &["-o=a.exr", "--checkpoint=off"]);
+}
+
+#[test]
+fn without_checkpoints_the_last_one_stays_until_the_image_is_there() {
+    let folder = Folder::new();
+    kill_with_checkpoint(&folder, "a.exr", &["--size=200x150", "--spp=100000"]);
+    let before = fs::read(folder.at("a.exr.checkpoint")).unwrap();
+    let arguments = ["render", "scene.toml", "-o", "a.exr", "--size=200x150", "--resume"];
+    for (option, is_kept) in [("--checkpoint=off", true), ("--checkpoint=0.1", false)] {
+        let endless = [&arguments[..], &["--spp=1000000", option]].concat();
+        let mut child = folder.program(&endless).stderr(Stdio::null()).spawn().expect("it starts");
+        sleep(Duration::from_secs(1));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        let now = fs::read(folder.at("a.exr.checkpoint")).unwrap();
+        assert_eq!(now == before, is_kept, "{option}");
+    }
 }
 
 #[test]
@@ -484,18 +537,8 @@ fn noise_ends_a_resumed_render_where_it_ends_one_alone() {
     let folder = Folder::new();
     let options = ["--size=200x150", "--noise=0.12%"];
     render(&folder, "alone.exr", &options);
-    let arguments =
-        [&["render", "scene.toml", "-q", "-o", "a.exr", "--checkpoint=0.1"], &options[..]].concat();
-    let mut child = folder.program(&arguments).spawn().expect("it starts");
-    let begin = Instant::now();
-    while !folder.at("a.exr.checkpoint").exists() && child.try_wait().expect("a status").is_none() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no checkpoint");
-        sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("it can be killed");
-    child.wait().expect("it ends");
-    let outcome = folder.run(&[&arguments[..], &["--resume"]].concat());
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    kill_with_checkpoint(&folder, "a.exr", &options);
+    render(&folder, "a.exr", &[&options[..], &["--resume"]].concat());
     let [alone, resumed] = ["alone.exr", "a.exr"].map(|name| layers(&folder, name));
     assert_eq!(alone.attributes["sampleRanges"], resumed.attributes["sampleRanges"]);
     assert!(image(&alone) == image(&resumed), "every bit");
