@@ -14,7 +14,7 @@ use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::Target;
 use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
-use super::{EXIT_CODES, Failure, Notes, print_json, say, values};
+use super::{EXIT_CODES, Failure, Notes, count, print_json, say, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ the passes.
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(super) struct Args {
     /// Images: .exr with layers stderr and samples; with --passes .exr, .hdr or .pfm
-    #[arg(value_name = "IMAGE", required = true, num_args = 2..)]
+    #[arg(value_name = "IMAGE", required = true)]
     images: Vec<PathBuf>,
 
     /// Image to write, .exr
@@ -81,6 +81,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     let target = Target::check(&args.output).map_err(Failure::input)?;
     let output = args.output.display().to_string();
+    if args.passes && args.images.len() == 1 {
+        return Err(Failure::input("--passes: a single pass tells nothing of its error; give two or more"));
+    }
     if target.format != Format::Exr {
         return Err(Failure::output(&args.output, "only EXR files hold standard errors; use .exr"));
     }
@@ -106,7 +109,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let [least, most] = samples;
         let unit = if args.passes { "passes" } else { "samples a pixel" };
         let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        say(format_args!("{width}x{height}, {images} images, {range} {unit}"));
+        say(format_args!("{width}x{height}, {}, {range} {unit}", count(images as u64, "image")));
         say(format_args!("wrote {output}"));
     }
     if args.json {

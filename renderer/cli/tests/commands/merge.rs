@@ -252,7 +252,7 @@ fn the_program_refuses_what_it_cannot_merge() {
         (&["a.exr", "copy.exr", "-o", "m.exr"], "both have samples 0..8 of seed 0"),
         (&["a.exr", "a.tif", "-o", "m.exr"], "did you mean .exr?"),
         (&["a.exr", "a.exr", "-o", "m.png"], "only EXR files hold standard errors"),
-        (&["a.exr", "-o", "m.exr"], "2 values required"),
+        (&["--passes", "a.pfm", "-o", "m.exr"], "give two or more"),
     ] {
         let outcome = folder.run(&[&["merge"], arguments].concat());
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
