@@ -1,9 +1,10 @@
 //! `torrance merge`: several images of one scene into one.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::Target;
 use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
+use super::shard::quoted;
 use super::{EXIT_CODES, Failure, Notes, count, print_json, say, values};
 
 const EXAMPLES: &str = "\
@@ -93,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let gaps = shard.as_ref().map(Shard::gaps).unwrap_or_default();
     if let Some(shard) = &shard {
-        warn_of_gaps(shard, &gaps, &layers, &mut notes);
+        warn_of_gaps(args, shard, &gaps, &layers, &mut notes);
     }
     let relative_stderr = if args.passes { None } else { relative_stderr(&layers) };
     let noise = relative_stderr.map(|noise| (RELATIVE_STDERR.to_owned(), format!("{noise:.3e}")));
@@ -132,24 +134,35 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Tells which samples of the whole render are missing, and how to render them.
-fn warn_of_gaps(shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
+fn warn_of_gaps(args: &Args, shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
     if !shard.partial.0.is_empty() {
         notes.warn(format!(
             "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on, as long as their checkpoints are there",
             shard.partial
         ));
     }
-    let scene = layers.attributes.get("scene").map_or("SCENE", String::as_str);
+    let scene = || layers.attributes.get("scene").map_or("SCENE".to_owned(), |scene| quoted(scene));
+    let arguments = shard.arguments.clone().unwrap_or_else(scene);
+    let taken: HashSet<_> =
+        args.images.iter().chain([&args.output]).filter_map(|path| path.file_name()).collect();
     for (seed, Range { start, end }) in gaps {
-        let arguments = match &shard.arguments {
-            Some(arguments) => arguments.clone(),
-            None => format!("{scene} --seed {seed}"),
-        };
+        let file = free_name(&format!("samples-{seed}-{start}-{end}"), &taken);
         notes.warn(format!(
-            "samples {start}..{end} are missing: torrance render {arguments} --samples {start}..{end} -o \
-             part-{start}.exr"
+            "samples {start}..{end} are missing: torrance render {arguments} --seed {seed} --samples {start}..{end} -o {file}"
         ));
     }
+}
+
+/// A name for an EXR file that is neither taken nor in the current folder.
+fn free_name(stem: &str, taken: &HashSet<&OsStr>) -> String {
+    let is_taken =
+        |name: &str| taken.contains(OsStr::new(name)) || Path::new(name).symlink_metadata().is_ok();
+    let (mut name, mut number) = (format!("{stem}.exr"), 1);
+    while is_taken(&name) {
+        number += 1;
+        name = format!("{stem}-{number}.exr");
+    }
+    name
 }
 
 /// The relative standard error of an image, if it is known.

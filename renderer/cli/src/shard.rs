@@ -174,7 +174,7 @@ impl ShardArgs {
 }
 
 /// Options of `render` that may differ between parts, beside those of whole groups.
-const OF_ONE_PART: [&str; 4] = ["output", "force", "quiet", "json"];
+const OF_ONE_PART: [&str; 5] = ["seed", "output", "force", "quiet", "json"];
 
 /// The arguments that all parts of a render have in common, as shells read them. In whatever way they were given, they come in the
 /// order in which the program has them, the scene first. What says where an image goes, or how it is computed and developed, is left out.
@@ -221,7 +221,7 @@ fn written<'a>(argument: &'a Arg, given: &'a ArgMatches) -> impl Iterator<Item =
 }
 
 /// An argument as shells read it.
-fn quoted(argument: &str) -> String {
+pub(super) fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,%+@".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument.to_owned();
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn what_parts_have_in_common_is_told_alike_however_it_is_given() {
         for arguments in [
-            "scene.toml -o a.exr --shard 1/7 --spp 64 --set a.b=2 --set c=3 --strict",
+            "scene.toml -o a.exr --shard 1/7 --spp 64 --seed 3 --set a.b=2 --set c=3 --strict",
             "--strict --spp=64 --set=a.b=2 --set=c=3 --samples 0..4 scene.toml --output a.exr",
             "-qo a.exr --set a.b=2 --spp 64 --set c=3 --strict -- scene.toml",
             "scene.toml -qoa.exr --device=cuda:1 --device-memory 2GiB --threads 3 --strict --checkpoint off --resume --force \

@@ -105,7 +105,8 @@ fn parts_are_the_whole_in_any_order() {
         let outcome = folder.run(&arguments);
         let (start, end) = (448 * 3 / n, 448 * 4 / n);
         let command = format!(
-            "samples {start}..{end} are missing: torrance render scene.toml --spp=448 --samples {start}..{end} -o part-{start}.exr"
+            "samples {start}..{end} are missing: torrance render scene.toml --spp=448 --seed 0 --samples {start}..{end} -o \
+             samples-0-{start}-{end}.exr"
         );
         assert!(outcome.code == Some(0) && outcome.stderr.contains(&command), "{outcome:?}");
         let less = layers(&folder, "less.exr");
@@ -117,6 +118,34 @@ fn parts_are_the_whole_in_any_order() {
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
         assert_eq!(fingerprint(&layers(&folder, "full.exr")), fingerprint(&whole));
     }
+}
+
+/// The commands that `merge` prints fill the gaps of several seeds, and replace nothing.
+#[test]
+fn printed_commands_fill_gaps_whatever_is_there() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("parts")).unwrap();
+    let size = ["--size=20x12", "--size=20,12"];
+    for (name, options) in [
+        ("parts/samples-1-4-12.exr", [size[0], "--seed=1", "--samples=0..4"]),
+        ("b.exr", [size[1], "--seed=1", "--samples=12..16"]),
+        ("c.exr", [size[1], "--seed=2", "--samples=0..8"]),
+    ] {
+        render(&folder, name, &[&options[..], &["--spp=16", "--set=camera.fov=30"]].concat());
+    }
+    fs::write(folder.at("samples-2-8-16.exr"), "somebody else's").unwrap();
+    let merge = ["merge", "parts/samples-1-4-12.exr", "b.exr", "c.exr", "-o", "m.exr"];
+    let outcome = folder.run(&merge);
+    let commands: Vec<_> = outcome.stderr.lines().filter_map(|line| line.split_once(": torrance ")).collect();
+    let names: Vec<_> = commands.iter().filter_map(|(_, command)| command.rsplit(' ').next()).collect();
+    assert_eq!(names, ["samples-1-4-12-2.exr", "samples-2-8-16-2.exr"], "{outcome:?}");
+    for (_, command) in commands {
+        let outcome = folder.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(outcome.code, Some(0), "{command}: {outcome:?}");
+    }
+    let outcome = folder.run(&[&merge[..5], &["full.exr", "-q"], &[names[0], names[1]][..]].concat());
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
+    assert_eq!(layers(&folder, "full.exr").attributes["sampleRanges"], "seed 1: 0..16; seed 2: 0..16");
 }
 
 #[test]

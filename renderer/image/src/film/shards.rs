@@ -13,7 +13,7 @@ pub const PARTIAL_SAMPLES: &str = "partialSamples";
 /// The attribute for the number of samples per pixel of the whole render of which an image is a part.
 pub const WHOLE_SPP: &str = "wholeSpp";
 
-/// The attribute for the arguments that rendered a part, without those that say which part, and where it goes.
+/// The attribute for the arguments that rendered a part, without those that say which part, of which seed, and where it goes.
 pub const ARGUMENTS: &str = "arguments";
 
 /// The samples of an image.
@@ -27,7 +27,7 @@ pub struct Shard {
     pub whole: Option<u32>,
     /// [`fingerprint`] of the samples, added up as they were taken.
     pub fingerprint: Option<u64>,
-    /// Arguments that rendered it, but for those that say which part it is.
+    /// Arguments that rendered it, but for those that say which part it is, and of which seed.
     pub arguments: Option<String>,
 }
 
@@ -87,15 +87,16 @@ impl Shard {
         self.ranges.include(&other.ranges) && self.partial.overlap(&other.ranges).is_none()
     }
 
-    /// Adds the samples of another part. What only one of them says is not known of both.
+    /// Adds the samples of another part of the same render. The arguments of either render the rest; those of the larger whole
+    /// allow all of its samples.
     pub fn merge(&mut self, other: &Self) {
         self.ranges.merge(&other.ranges);
         self.partial.merge(&other.partial);
-        self.whole = self.whole.max(other.whole);
         self.fingerprint = self.fingerprint.zip(other.fingerprint).map(|(a, b)| a.wrapping_add(b));
-        if self.arguments != other.arguments {
-            self.arguments = None;
+        if self.arguments.is_none() || (other.arguments.is_some() && other.whole > self.whole) {
+            self.arguments.clone_from(&other.arguments);
         }
+        self.whole = self.whole.max(other.whole);
     }
 
     /// The samples of the whole render that are missing, of each seed.
@@ -180,6 +181,25 @@ mod tests {
             assert!(!all.is_what_it_says(20, 10));
         }
         all.merge(&Shard { arguments: None, fingerprint: None, ..shard(30..50) });
-        assert_eq!((all.gaps(), all.arguments.clone(), all.fingerprint), (vec![], None, None));
+        assert_eq!((all.gaps(), all.fingerprint), (vec![], None));
+    }
+
+    #[test]
+    fn arguments_of_one_part_are_those_of_all() {
+        let part = |arguments: Option<&str>, whole| Shard {
+            arguments: arguments.map(str::to_owned),
+            whole: Some(whole),
+            ..Shard::default()
+        };
+        for (parts, expected) in [
+            ([part(Some("a --size=8x8"), 9), part(Some("a --size=8,8"), 9)], "a --size=8x8"),
+            ([part(Some("a"), 9), part(None, 10)], "a"),
+            ([part(None, 10), part(Some("a"), 9)], "a"),
+            ([part(Some("a --spp=9"), 9), part(Some("a --spp=10"), 10)], "a --spp=10"),
+        ] {
+            let [mut all, other] = parts;
+            all.merge(&other);
+            assert_eq!(all.arguments.as_deref(), Some(expected), "{other:?}");
+        }
     }
 }
