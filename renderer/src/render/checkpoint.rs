@@ -172,13 +172,17 @@ fn sections<'a>(host: &'a HostFilms, open: Option<&'a RawFilms>) -> Vec<(String,
     all
 }
 
-/// Writes a checkpoint, unless that is cancelled: [`io::ErrorKind::Interrupted`].
+/// Writes a checkpoint, unless that is cancelled: [`io::ErrorKind::Interrupted`]. That of another render stays: it may be under way,
+/// to the same output.
 fn write(
     path: &Path,
     identity: &Identity,
     checkpoint: Checkpoint,
     is_cancelled: &AtomicBool,
 ) -> io::Result<()> {
+    if let Kept::Others(_) = Checkpoints::of(path, identity) {
+        return Err(io::Error::other("it is the checkpoint of another render"));
+    }
     let header = checkpoint.header.clone();
     let (host, open) = checkpoint.into_parts();
     let sections = sections(&host, open.as_deref().map(|part| &part.films));
@@ -449,15 +453,18 @@ impl Checkpoints {
 
     /// Removes a file if it is the checkpoint of a render, or one that is not whole.
     pub fn remove_of(path: &Path, identity: &Identity) {
-        let begins_as_one = || {
-            let mut beginning = [0; MAGIC.len()];
-            File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
-                && beginning == *MAGIC
-        };
-        match Self::of(path, identity) {
-            Kept::Others(_) => {}
-            Kept::Nothing if !begins_as_one() => {}
-            Kept::Nothing | Kept::Ours(_) => drop(std::fs::remove_file(path)),
+        if !matches!(Self::of(path, identity), Kept::Others(_)) {
+            Self::remove_any(path);
+        }
+    }
+
+    /// Removes a file if it is a checkpoint, of whatever render, or the beginning of one.
+    pub fn remove_any(path: &Path) {
+        let mut beginning = Vec::new();
+        let read =
+            File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
+        if read.is_ok() && MAGIC.starts_with(&beginning) {
+            let _ = std::fs::remove_file(path);
         }
     }
 
@@ -540,6 +547,57 @@ impl Writer {
             // Nobody needed it any more, which says nothing of the one before.
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             written => self.failure = written.err().map(|e| e.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes the checkpoint of a render of some samples of each pixel.
+    fn write_of(path: &Path, key: u64, spp: u32) -> io::Result<()> {
+        Resumed::of_film(Film::new(8, 4), 0..spp, 0.0).write(path, &identity_of_key(key))
+    }
+
+    #[test]
+    fn a_checkpoint_replaces_none_of_another_render() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        write_of(&path, 1, 3).unwrap();
+        write_of(&path, 1, 4).unwrap();
+        let error = write_of(&path, 2, 9).unwrap_err();
+        assert_eq!(error.to_string(), "it is the checkpoint of another render");
+        assert_eq!(Checkpoints::of(&path, &identity_of_key(1)), Kept::Ours(4.0));
+        std::fs::write(&path, &std::fs::read(&path).unwrap()[..99]).unwrap();
+        write_of(&path, 2, 9).unwrap();
+        assert_eq!(Checkpoints::of(&path, &identity_of_key(2)), Kept::Ours(9.0), "it was not whole");
+    }
+
+    #[test]
+    fn checkpoints_are_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        write_of(&path, 1, 3).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        let is_removed_by = |remove: &dyn Fn(), bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            remove();
+            !path.exists()
+        };
+        let [of_it, of_other] =
+            [1, 2].map(|key| move |path: &Path| Checkpoints::remove_of(path, &identity_of_key(key)));
+        for (bytes, by_it, by_other, by_any) in [
+            (&whole[..], true, false, true),
+            (&whole[..99], true, true, true),
+            (&whole[..3], true, true, true),
+            (b"", true, true, true),
+            (b"to do", false, false, false),
+            (b"somebody else's", false, false, false),
+        ] {
+            assert_eq!(is_removed_by(&|| of_it(&path), bytes), by_it, "{bytes:?}");
+            assert_eq!(is_removed_by(&|| of_other(&path), bytes), by_other, "{bytes:?}");
+            assert_eq!(is_removed_by(&|| Checkpoints::remove_any(&path), bytes), by_any, "{bytes:?}");
         }
     }
 }
