@@ -18,7 +18,7 @@ pub struct Kept {
     every: Duration,
     begin: Instant,
     resumes: bool,
-    /// Files that this run has read or written.
+    /// Files of the cases of this run, whether it reads or writes them or not.
     files: Mutex<BTreeSet<PathBuf>>,
 }
 
@@ -45,10 +45,11 @@ impl Kept {
 
     /// The film of a case, and its samples per pixel, that an earlier run has kept under a key.
     pub(super) fn find(&self, key: u64) -> Option<(Film, u32)> {
+        let path = self.path(key, "film");
         if !self.resumes {
             return None;
         }
-        let resumed = Resumed::read(&self.path(key, "film"), &identity_of_key(key)).ok()?;
+        let resumed = Resumed::read(&path, &identity_of_key(key)).ok()?;
         let spp = resumed.mean_spp().round() as u32;
         Some((resumed.into_film()?, spp))
     }
@@ -109,5 +110,20 @@ mod tests {
         assert_eq!(Kept::beside(&suite, Duration::ZERO, false).find(5), None);
         kept.remove();
         assert!(!kept.folder().exists());
+    }
+
+    #[test]
+    fn a_run_that_ends_removes_what_an_earlier_one_kept_of_its_cases() {
+        let folder = tempfile::tempdir().unwrap();
+        let suite = folder.path().join("suite.toml");
+        let earlier = Kept::beside(&suite, Duration::ZERO, true);
+        [5, 6].into_iter().for_each(|key| earlier.keep(key, &Film::new(3, 2), 8).unwrap());
+        for key in [5, 6] {
+            assert!(earlier.folder().exists(), "the other case may be gone on with");
+            let later = Kept::beside(&suite, Duration::from_secs(3600), false);
+            assert_eq!(later.find(key), None);
+            later.remove();
+        }
+        assert!(!earlier.folder().exists());
     }
 }
