@@ -11,7 +11,7 @@ use super::values::{self, Written};
 #[derive(Debug, clap::Args)]
 pub(super) struct MachineArgs {
     /// Where to render: auto, cpu, cuda, cuda:N, or on several devices: cuda:all, cuda:0,2, cuda:all+cpu; auto takes the first
-    /// GPU, or else the CPU
+    /// GPU, or else the CPU. In a sweep or a suite, the CPU takes no part beside GPUs
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::devices), hide_default_value = true)]
     pub(super) device: Written<FleetChoice>,
 
