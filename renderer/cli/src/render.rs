@@ -10,8 +10,8 @@ use std::time::Duration;
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
-    Budget, Checkpoints, Control, Identity, IntegratorSummary, Options, Progress, RenderRecord, Rendered,
-    Request, Seconds, StageSummary, Summary, identity, provenance, stage_chart,
+    Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, Options, Progress, RenderRecord,
+    Rendered, Request, Seconds, StageSummary, Summary, identity, provenance, stage_chart,
 };
 use renderer::{Device, Fleet, Integrators, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
@@ -96,7 +96,7 @@ pub(super) struct Args {
     image: ImageArgs,
 
     /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample; and a
-    /// checkpoint of this render
+    /// checkpoint, of whatever render
     #[arg(long)]
     force: bool,
 
@@ -217,6 +217,10 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         Found::Nothing => None,
     };
     let checkpoint = path_of(&render.targets).map(|path| (path, identity.clone()));
+    match &checkpoint {
+        Some((path, _)) if resumed.is_none() && args.force => Checkpoints::remove_any(path),
+        _ => {}
+    }
     let checkpoints = args.resume.checkpoints(&render.targets, identity, &mut render.notes);
 
     let names: Vec<_> = devices.iter().map(Device::name).collect();
@@ -437,7 +441,7 @@ impl Render<'_> {
         unwritten(&failures, kept.as_deref())?;
         if let Some((path, identity)) = checkpoint {
             match *interrupted {
-                true if path.exists() && !args.quiet => {
+                true if matches!(Checkpoints::of(&path, &identity), Kept::Ours(_)) && !args.quiet => {
                     say(format_args!("{} is kept: --resume goes on with it", quoted_path(&path)));
                 }
                 true => {}

@@ -505,11 +505,14 @@ fn a_checkpoint_is_neither_ignored_nor_taken_for_another_renders() {
         "more than are asked for: {outcome:?}"
     );
     assert!(folder.at("a.png.checkpoint").exists());
-    let outcome = run(&["--seed=5", "--force"]);
-    assert_eq!((outcome.code, outcome.stderr.contains("warning")), (Some(0), false), "{outcome:?}");
-    assert!(folder.at("a.png.checkpoint").exists(), "it is not this render's, and none was written");
-    let outcome = run(&["--force", "--checkpoint=off"]);
-    assert_eq!((outcome.code, finished(&folder)), (Some(0), vec!["a.png".to_owned()]), "{outcome:?}");
+    for options in
+        [&["--seed=5", "--force"][..], &["--seed=5", "--force", "--resume"], &["--force", "--checkpoint=off"]]
+    {
+        killed_with_checkpoint(&folder);
+        let outcome = run(options);
+        assert_eq!((outcome.code, outcome.stderr.contains("warning")), (Some(0), false), "{outcome:?}");
+        assert_eq!(finished(&folder), ["a.png"], "{options:?}");
+    }
 
     killed_with_checkpoint(&folder);
     let bytes = fs::read(folder.at("a.png.checkpoint")).unwrap();
