@@ -17,7 +17,7 @@ use renderer::{Device, Fleet, Integrators, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
 use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode_layers};
 use torrance_image::film::exposure::metered;
-use torrance_image::film::interrupted::InterruptedImage;
+use torrance_image::film::interrupted::{InterruptedImage, RELATIVE_STDERR};
 use torrance_image::film::layers::STDERR;
 use torrance_image::film::rescue::rescue;
 use torrance_image::film::write::{Target, WriteError, WrittenFile};
@@ -31,7 +31,7 @@ use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::resume::{CompleteImage, Found, ResumeArgs, Wanted, path_of};
 use super::shard::{ShardArgs, Share};
-use super::summary::tell;
+use super::summary::{tell, wrote};
 use super::values::{self, Exposure, RrDepth};
 use super::{
     ChartFile, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json, say,
@@ -51,8 +51,8 @@ Examples:
 
 What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
 --exposure and --tonemap change PNG only. A file that is there is replaced when the image is complete, \
-and not before. Ctrl-C ends a render early and writes what it has; if a file is there that is less noisy, or does \
-not say how noisy it is, then beside it, as NAME.interrupted.png. A render that takes longer than --checkpoint says keeps \
+and not before. Ctrl-C ends a render early and writes what it has. A file that is there is replaced if it says that it is \
+noisier, or that all of its samples are in the new image, too; otherwise the image goes beside it, as NAME.interrupted.png. A render that takes longer than --checkpoint says keeps \
 NAME.checkpoint beside its first output, with which --resume goes on, whatever ended it. An image that cannot be written at the end is \
 kept in the folder for temporary files, with all that is known of it.
 ";
@@ -95,8 +95,8 @@ pub(super) struct Args {
     #[command(flatten)]
     image: ImageArgs,
 
-    /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample; and a
-    /// checkpoint, of whatever render
+    /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample; a checkpoint, of
+    /// whatever render; and an image with which --resume would not go on
     #[arg(long)]
     force: bool,
 
@@ -208,15 +208,16 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         exr: args.image.exr,
         is_forced: args.force,
     };
-    let resumed = match args.resume.find(&wanted, &mut render.notes)? {
+    let found = args.resume.find(&wanted, &mut render.notes)?;
+    let checkpoint = path_of(&render.targets).map(|path| (path, identity.clone()));
+    let resumed = match found {
         Found::All(image) => {
             render.seconds.start = finding;
-            return render.finish_complete(&settings, &scene, image);
+            return render.finish_complete(&settings, (&scene, fingerprint), image, checkpoint);
         }
         Found::Part(resumed) => Some(*resumed),
         Found::Nothing => None,
     };
-    let checkpoint = path_of(&render.targets).map(|path| (path, identity.clone()));
     match &checkpoint {
         Some((path, _)) if resumed.is_none() && args.force => Checkpoints::remove_any(path),
         _ => {}
@@ -338,22 +339,56 @@ impl Render<'_> {
         Ok((settings, scene))
     }
 
-    /// Tells of an image that is there already, and of which nothing was traced.
+    /// Tells of an image that is there already, and of which nothing was traced; the other outputs are made of it.
     fn finish_complete(
         mut self,
         settings: &RenderSettings,
-        scene: &SceneData,
+        (scene, fingerprint): (&SceneData, u64),
         image: CompleteImage,
+        checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
-        let CompleteImage { device, spp, rejected: rejected_samples } = image;
+        let args = self.args;
+        if args.stages.takes_times() {
+            self.notes.warn("nothing was traced, so that there are no times of stages".into());
+        }
+        let (spp, rejected_samples) = (image.spp, image.rejected);
+        let about = provenance_of(&image, args.scene.file_name(), (scene, fingerprint), settings);
+        let (outputs, failures) = self.write_others(image, &about)?;
+        self.seconds.write = self.laps.lap();
         self.seconds.total = self.laps.total();
-        let summary = untraced(self.args, settings, scene);
         let (seconds, warnings) = (self.seconds, self.notes.end());
-        let summary = Summary { device, spp, rejected_samples, seconds, warnings, ..summary };
-        if self.args.json {
+        if !args.quiet && !outputs.is_empty() {
+            say(wrote(&outputs));
+        }
+        unwritten(&failures, None)?;
+        if let Some((path, identity)) = checkpoint {
+            Checkpoints::remove_of(&path, &identity);
+        }
+        let summary = untraced(args, settings, scene);
+        let summary =
+            Summary { device: about.device, spp, rejected_samples, seconds, outputs, warnings, ..summary };
+        if args.json {
             print_json(&summary)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the outputs that are to be made of a complete image.
+    fn write_others(
+        &mut self,
+        CompleteImage { layers, others, .. }: CompleteImage,
+        about: &Provenance,
+    ) -> Result<(Vec<WrittenFile>, Vec<WriteError>), Failure> {
+        if others.is_empty() {
+            return Ok(Default::default());
+        }
+        self.notes.display.phase("writing");
+        // Sums are what the image was rounded from.
+        let image = layers.film().map(|film| Image::from(&film)).or_else(|| layers.image());
+        let image = image.ok_or_else(|| Failure::input(layers.no_image()))?;
+        let is_model = torrance_scene::is_model(&self.args.scene.path);
+        let written = self.args.image.settings_of(&image, is_model, &others, &mut self.notes);
+        Ok(write(&others, &image, &|| layers.clone(), &written, about, &mut self.notes))
     }
 
     /// Writes the images of a scene, which has no geometry any more, and tells what happened. `why` the integrator was
@@ -453,6 +488,21 @@ impl Render<'_> {
         }
         Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
     }
+}
+
+/// What the file of a complete image of a scene says of it.
+fn provenance_of(
+    CompleteImage { layers, shard, spp, .. }: &CompleteImage,
+    name: String,
+    scene: (&SceneData, u64),
+    settings: &RenderSettings,
+) -> Provenance {
+    let said = |attribute: &str| layers.attributes.get(attribute);
+    let device = said("device").cloned().unwrap_or_default();
+    let record = RenderRecord { spp: *spp, ..RenderRecord::default() };
+    let relative_stderr = said(RELATIVE_STDERR).and_then(|noise| noise.parse().ok());
+    let about = provenance(name, device, scene, settings, &record);
+    Provenance { relative_stderr, samples: Some(shard.clone()), ..about }
 }
 
 /// What there is to tell of a scene before its first path is traced.

@@ -1,12 +1,13 @@
 //! `--checkpoint` and `--resume`: renders that go on where they were.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use renderer::render::aov::AovPlan;
+use renderer::render::aov::{AovPlan, layers_of};
 use renderer::render::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 use torrance_image::film::encode::ExrDepth;
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
@@ -55,9 +56,12 @@ pub(super) struct Wanted<'a> {
     pub(super) is_forced: bool,
 }
 
-/// What the file of a complete image says of its render.
+/// An image that is complete.
 pub(super) struct CompleteImage {
-    pub(super) device: String,
+    pub(super) layers: Layers,
+    pub(super) shard: Shard,
+    /// The outputs that are to be made of it.
+    pub(super) others: Vec<Target>,
     /// Samples of a pixel.
     pub(super) spp: u32,
     /// Samples of all pixels that were left out.
@@ -117,17 +121,11 @@ impl ResumeArgs {
             Err(ResumeError::Io(e)) if e.kind() == ErrorKind::NotFound => {}
             Err(ResumeError::Other(_)) if is_forced => return Ok(Found::Nothing),
             Err(ResumeError::Damaged(reason)) => {
-                notes.warn(format!("{shown}: it is no whole checkpoint: {reason}; beginning anew"));
-                return Ok(Found::Nothing);
+                notes.warn(format!("{shown}: it is no whole checkpoint, and is left aside: {reason}"));
             }
             Err(e) => return refused(&format_args!("{e}; --force begins anew, and replaces it")),
         }
-        let is_image = |target: &&Target| target.format == Format::Exr && target.destination.path.exists();
-        if let Some(Target { destination, .. }) = targets.iter().find(is_image) {
-            return finished(&destination.path, wanted, notes);
-        }
-        notes.say(&["there is nothing to resume: beginning anew".to_owned()]);
-        Ok(Found::Nothing)
+        finished(wanted, notes)
     }
 }
 
@@ -139,63 +137,161 @@ pub(super) fn path_of(targets: &[Target]) -> Option<PathBuf> {
     paths.find(|path| path.exists()).or(first)
 }
 
-/// A finished image: it is what is asked for, or samples are added, or it only is to be written in another way.
-fn finished(path: &Path, wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
-    let Wanted { targets, identity, share, plan, exr, is_forced } = *wanted;
-    let shown = quoted_path(path);
-    let wrong = |reason: &dyn Display| Failure::input(format_args!("{shown}: {reason}"));
-    let layers = read_layers(path).map_err(|e| wrong(&e))?;
-    check_same(&layers, identity).map_err(|e| wrong(&e))?;
-    let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
-    let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
-    if !shard.partial.0.is_empty() {
-        let reason = "some of its pixels lack samples, and there is no checkpoint";
-        return match is_forced {
-            true => Ok(Found::Nothing),
-            false => Err(wrong(&format_args!("{reason}; --force begins anew"))),
-        };
+/// An output that is there already, of the render that is asked for.
+struct Earlier {
+    path: PathBuf,
+    layers: Layers,
+    shard: Shard,
+    /// Its samples, or why they cannot be gone on with.
+    samples: Result<Range<u32>, String>,
+}
+
+/// Finds what there is of a render in its outputs: one is all of it, or the one with most samples is gone on with.
+fn finished(wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
+    let paths = wanted.targets.iter().filter(|target| target.format == Format::Exr);
+    let paths = paths.map(|target| &target.destination.path).filter(|path| path.exists());
+    let images = match paths.map(|path| Earlier::read(path, wanted)).collect::<Result<Vec<_>, _>>() {
+        Err(_) if wanted.is_forced => return Ok(Found::Nothing),
+        images => images?,
+    };
+    let Some(first) = images.first() else {
+        notes.say(&["there is nothing to resume: beginning anew".to_owned()]);
+        return Ok(Found::Nothing);
+    };
+    if let Some(complete) = images.iter().position(|image| image.is_complete(wanted)) {
+        return complete_image(images, complete, wanted, notes).map(Found::All);
     }
-    let samples = first_samples(&shard, identity, share).map_err(|e| wrong(&e))?;
-    let is_there = targets.iter().all(|target| target.destination.path.exists());
-    let is_as_asked = is_half(&layers) == (exr == ExrDepth::Half) && plan.is_in(&layers);
-    if samples.end >= share.samples.end && is_there && is_as_asked {
-        notes.say(&[format!("{shown} has all of its samples already")]);
-        return Ok(Found::All(complete(&layers, &samples)));
+    let anew = |image: &Earlier, reason: &str| match wanted.is_forced {
+        true => Ok(Found::Nothing),
+        false => Err(image.refused(&reason)),
+    };
+    let fitting = images.iter().filter_map(|image| Some((image, image.samples.as_ref().ok()?)));
+    let Some((best, samples)) = fitting.max_by_key(|(_, samples)| samples.end) else {
+        let reason = first.samples.as_ref().err().cloned().unwrap_or_default();
+        return anew(first, &format!("{reason}; --force begins anew"));
+    };
+    let resumed = match resumed(&best.layers, samples.clone(), wanted) {
+        Ok(resumed) => resumed,
+        Err(reason) => return anew(best, &reason),
+    };
+    if !wanted.is_forced {
+        images.iter().try_for_each(|image| image.check_in(best, &wanted.plan.names()))?;
     }
-    let resumed = resumed(&shown, &layers, samples, wanted, notes).map_err(|e| wrong(&e))?;
+    let shown = quoted_path(&best.path);
+    if is_rounded(&best.layers) {
+        notes.warn(format!("{shown} is rounded to half floats, and so is what its samples add to the image"));
+    }
+    let verb = if samples.end == wanted.share.samples.end { "rewriting" } else { "extending" };
+    notes.say(&[format!("{verb} {shown}: {} samples of each pixel are there", samples.len())]);
     Ok(Found::Part(Box::new(resumed)))
 }
 
-/// A render that goes on with the image of a file, which is `shown` to the user so.
+/// The image that is complete, and the outputs that are to be made of it.
+fn complete_image(
+    mut images: Vec<Earlier>,
+    complete: usize,
+    wanted: &Wanted<'_>,
+    notes: &mut Notes,
+) -> Result<CompleteImage, Failure> {
+    let (done, outdated): (Vec<_>, Vec<_>) = images.iter().partition(|image| image.is_complete(wanted));
+    let is_done = |target: &&Target| done.iter().any(|image| image.path == target.destination.path);
+    let others: Vec<_> = wanted.targets.iter().filter(|target| !is_done(target)).cloned().collect();
+    let image = &images[complete];
+    let samples = image.samples.clone().unwrap_or_default();
+    if !others.is_empty() {
+        check_end(&samples, wanted).map_err(|e| image.refused(&e))?;
+    }
+    if !wanted.is_forced {
+        outdated.iter().try_for_each(|other| other.check_in(image, &layers_of(&image.layers)))?;
+    }
+    notes.say(&[format!("{} has all of its samples already", quoted_path(&image.path))]);
+    let Earlier { layers, shard, .. } = images.swap_remove(complete);
+    Ok(CompleteImage {
+        rejected: lacking(&layers, samples.len()),
+        spp: samples.len() as u32,
+        layers,
+        shard,
+        others,
+    })
+}
+
+impl Earlier {
+    /// Reads an image, which has to be of the render that is asked for.
+    fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Self, Failure> {
+        let wrong = |reason: &dyn Display| refused(path, reason);
+        let layers = read_layers(path).map_err(|e| wrong(&e))?;
+        check_same(&layers, wanted.identity).map_err(|e| wrong(&e))?;
+        let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
+        let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
+        let samples = first_samples(&shard, wanted.identity, wanted.share);
+        Ok(Self { path: path.to_owned(), layers, shard, samples })
+    }
+
+    fn refused(&self, reason: &dyn Display) -> Failure {
+        refused(&self.path, reason)
+    }
+
+    /// Whether it has all samples, and is as it would be written.
+    fn is_complete(&self, Wanted { share, plan, exr, .. }: &Wanted<'_>) -> bool {
+        let has_all = self.samples.as_ref().is_ok_and(|samples| samples.end >= share.samples.end);
+        has_all && is_half(&self.layers) == (*exr == ExrDepth::Half) && plan.is_in(&self.layers)
+    }
+
+    /// Checks that nothing is lost where it is replaced by what goes on with another image, and has these layers.
+    fn check_in(&self, other: &Self, layers: &BTreeSet<&str>) -> Result<(), Failure> {
+        if !other.shard.includes(&self.shard) {
+            let (other, samples) = (quoted_path(&other.path), &self.shard.ranges);
+            return Err(self.refused(&format_args!(
+                "it has other samples than {other}, which would be lost: {samples}; --force drops them"
+            )));
+        }
+        let own = layers_of(&self.layers);
+        let lost: Vec<_> = own.difference(layers).copied().collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let lost = lost.join(", ");
+        Err(self.refused(&format_args!("it has layers that would be lost: {lost}; --force drops them")))
+    }
+}
+
+fn refused(path: &Path, reason: &dyn Display) -> Failure {
+    Failure::input(format_args!("{}: {reason}", quoted_path(path)))
+}
+
+/// A render that goes on with an image of these samples.
 fn resumed(
-    shown: &str,
     layers: &Layers,
     samples: Range<u32>,
-    &Wanted { share, plan, exr, .. }: &Wanted<'_>,
-    notes: &mut Notes,
+    wanted @ Wanted { plan, exr, share, .. }: &Wanted<'_>,
 ) -> Result<Resumed, String> {
-    let [has, wanted] = [samples.end, share.samples.end];
-    if has > wanted {
-        return Err(format!("it has samples up to {has}, and {wanted} are asked for"));
-    }
+    check_end(&samples, wanted)?;
     if plan.has_other_films() {
         let reason = "layers but stderr, samples and sums cannot be extended";
         return Err(format!("{reason}; leave --aov out, or --resume to begin anew"));
     }
-    let is_rounded = is_half(layers) && !layers.has_sums();
-    if is_rounded && has == wanted && exr == ExrDepth::Float {
+    if is_rounded(layers) && samples.end == share.samples.end && *exr == ExrDepth::Float {
         let reason = "it is rounded to half floats, of which --exr float cannot be made";
         return Err(format!("{reason}; add --exr half, or leave --resume out to begin anew"));
     }
     let film = layers.film().or_else(|| film_of_moments(layers));
-    let film = film.ok_or("it has no layers \"stderr\" and \"samples\"")?;
-    if is_rounded {
-        notes.warn(format!("{shown} is rounded to half floats, and so is what its samples add to the image"));
-    }
+    let film = film.ok_or("it has no layers \"stderr\" and \"samples\"; --force begins anew")?;
     let seconds = layers.attributes.get("renderTime").and_then(|time| time.parse().ok()).unwrap_or(0.0);
-    let verb = if has == wanted { "rewriting" } else { "extending" };
-    notes.say(&[format!("{verb} {shown}: {} samples of each pixel are there", samples.len())]);
     Ok(Resumed::of_film(film, samples, seconds))
+}
+
+/// Checks that an image of these samples has no more than are asked for.
+fn check_end(samples: &Range<u32>, Wanted { share, .. }: &Wanted<'_>) -> Result<(), String> {
+    let [has, wanted] = [samples.end, share.samples.end];
+    match has > wanted {
+        true => Err(format!("it has samples up to {has}, and {wanted} are asked for")),
+        false => Ok(()),
+    }
+}
+
+/// Whether the samples of an image are known only as rounded to half floats.
+fn is_rounded(layers: &Layers) -> bool {
+    is_half(layers) && !layers.has_sums()
 }
 
 /// Whether the colours of an image are rounded to half floats.
@@ -203,17 +299,12 @@ fn is_half(layers: &Layers) -> bool {
     layers.channel("R").is_some_and(|red| matches!(red.samples, Samples::Half(_)))
 }
 
-/// What an image says that has these samples of each pixel.
-fn complete(layers: &Layers, samples: &Range<u32>) -> CompleteImage {
-    let spp = samples.len() as u32;
+/// Samples that pixels lack which would have so many each: those that were left out.
+fn lacking(layers: &Layers, spp: usize) -> u64 {
     let lacking = |counts: &Samples| {
-        (0..counts.len()).map(|i| u64::from(spp).saturating_sub(counts.get_f64(i) as u64)).sum()
+        (0..counts.len()).map(|i| (spp as u64).saturating_sub(counts.get_f64(i) as u64)).sum()
     };
-    CompleteImage {
-        device: layers.attributes.get("device").cloned().unwrap_or_default(),
-        spp,
-        rejected: layers.channel(SAMPLES).map_or(0, |channel| lacking(&channel.samples)),
-    }
+    layers.channel(SAMPLES).map_or(0, |channel| lacking(&channel.samples))
 }
 
 /// Checks that an image is of the render that is asked for.
@@ -235,6 +326,9 @@ fn check_same(layers: &Layers, identity: &Identity) -> Result<(), String> {
 
 /// The samples of an image, which have to be the first ones of those that are asked for.
 fn first_samples(shard: &Shard, identity: &Identity, share: &Share) -> Result<Range<u32>, String> {
+    if !shard.partial.0.is_empty() {
+        return Err("some of its pixels lack samples, and there is no checkpoint".to_owned());
+    }
     let ranges = shard.ranges.0.iter().flat_map(|(seed, r)| r.iter().map(move |range| (*seed, range)));
     let [(seed, samples)] = &ranges.collect::<Vec<_>>()[..] else {
         return Err("it is merged of several ranges of samples".to_owned());

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use renderer::render::{Progress, Seconds, Summary};
 use serde::Serialize;
+use torrance_image::film::write::WrittenFile;
 
 use super::progress::spp_of;
 use super::{Failure, clock, say};
@@ -37,11 +38,16 @@ impl Laps {
     }
 }
 
+/// Says which files were written.
+pub(super) fn wrote(files: &[WrittenFile]) -> String {
+    let files: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+    if files.is_empty() { "wrote nothing".into() } else { format!("wrote {}", files.join(", ")) }
+}
+
 /// Reports a finished render to people.
 pub(super) fn tell(summary: &Summary, progress: &Progress) {
     let Summary { width, height, spp, device, .. } = summary;
-    let files: Vec<_> = summary.outputs.iter().map(|o| o.path.as_str()).collect();
-    let wrote = if files.is_empty() { "wrote nothing".into() } else { format!("wrote {}", files.join(", ")) };
+    let wrote = wrote(&summary.outputs);
     if summary.interrupted {
         say(format_args!("interrupted at {} spp, {wrote}", spp_of(progress)));
     }

@@ -174,18 +174,29 @@ impl AovPlan {
         shorter || first_hits.is_some()
     }
 
+    /// The names of the layers.
+    pub fn names(&self) -> BTreeSet<&'static str> {
+        let chosen = Aov::ALL.into_iter().filter(|(_, aov)| self.aovs.contains(aov));
+        chosen.map(|(name, _)| name).collect()
+    }
+
     /// Whether an image has all of the layers.
     pub fn is_in(&self, image: &Layers) -> bool {
-        let names = || image.channels.iter().map(|channel| channel.name.as_str());
-        let has = |layer: &str| names().any(|name| name == layer || name.starts_with(&format!("{layer}.")));
-        let chosen = Aov::ALL.into_iter().filter(|(_, aov)| self.aovs.contains(aov));
-        chosen.map(|(name, _)| name).all(|name| has(name) || has(&format!("id.{name}")))
+        self.names().is_subset(&layers_of(image))
     }
 
     /// The image and its layers.
     pub fn layers(&self, rendered: &Rendered, scene: &SceneData) -> Layers {
         layers(rendered, scene, &self.names, &self.aovs)
     }
+}
+
+/// The layers that an image has, by the names that users give them.
+pub fn layers_of(image: &Layers) -> BTreeSet<&str> {
+    let names =
+        image.channels.iter().map(|channel| channel.name.strip_prefix("id.").unwrap_or(&channel.name));
+    let layers = names.map(|name| name.split_once('.').map_or(name, |(layer, _)| layer));
+    layers.filter(|layer| !RGB.contains(layer)).collect()
 }
 
 /// The image and the requested layers, as far as their data was rendered.

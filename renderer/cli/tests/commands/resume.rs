@@ -210,6 +210,8 @@ fn finished_images_are_extended() {
         let outcome = folder.run(&arguments);
         assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
     }
+    render(&folder, "more.exr", &["--spp=8", "--seed=1", "--max-depth=2", "--resume", "--force"]);
+    assert_eq!(layers(&folder, "more.exr").attributes["sampleRanges"], "seed 1: 0..8");
 }
 
 #[test]
@@ -228,7 +230,10 @@ fn a_complete_image_is_rewritten_only_if_it_is_to_be_another_file() {
     resume("a.exr", &layers_of_its_own, "has all of its samples already");
     resume("a.exr", &["--aov=N,Ng"], "leave --aov out, or --resume to begin anew");
     resume("a.exr", &["--aov=N", "--exr=half"], "leave --aov out, or --resume to begin anew");
-    resume("a.exr", &["--exr=half"], "rewriting \"a.exr\": 8 samples");
+    let lost = "\"a.exr\": it has layers that would be lost: N, Z, shape, uv; --force drops them";
+    resume("a.exr", &["--exr=half"], lost);
+    resume("a.exr", &["--spp=16"], lost);
+    resume("a.exr", &["--exr=half", "--force"], "rewriting \"a.exr\": 8 samples");
     assert_eq!(is_half("a.exr"), Some(true));
     resume("a.exr", &["--exr=half"], "has all of its samples already");
     resume("a.exr", &[], "add --exr half, or leave --resume out");
@@ -238,15 +243,87 @@ fn a_complete_image_is_rewritten_only_if_it_is_to_be_another_file() {
     let before = image(&layers(&folder, "b.exr"));
     resume("b.exr", &["--aov=sums", "--exr=half"], "rewriting \"b.exr\"");
     assert!(is_half("b.exr") == Some(true) && image(&layers(&folder, "b.exr")) != before);
-    resume("b.exr", &[], "rewriting \"b.exr\"");
+    resume("b.exr", &["--aov=sums"], "rewriting \"b.exr\"");
     assert!(is_half("b.exr") == Some(false) && image(&layers(&folder, "b.exr")) == before);
-    // Another output that is not there is made of it.
-    let png = || fs::read(folder.at("b.png")).unwrap();
-    render(&folder, "b.png", &[]);
-    let before = png();
-    fs::remove_file(folder.at("b.png")).unwrap();
-    resume("b.png", &["-o=b.exr"], "rewriting \"b.exr\": 8 samples");
-    assert!(png() == before);
+    // Without layers from which a film could be made.
+    render(&folder, "c.exr", &["--aov=none"]);
+    resume("c.exr", &["--spp=16"], "it has no layers \"stderr\" and \"samples\"; --force begins anew");
+    resume("c.exr", &["--spp=16", "--force"], "16 spp in ");
+    let times = "nothing was traced, so that there are no times of stages";
+    resume("c.exr", &["--spp=16", "--integrator=wavefront", "--stage-plot=times.svg"], times);
+}
+
+/// Whatever is there already: images that are older, of fewer samples, or none.
+#[test]
+fn other_outputs_are_made_of_a_complete_image() {
+    let [fresh, folder] = [(); 2].map(|()| Folder::new());
+    let wanted = ["--spp=16", "--aov=N", "-o=a.png", "-o=b.exr", "-o=a.pfm"];
+    render(&fresh, "a.exr", &wanted);
+    render(&folder, "a.exr", &wanted[..2]);
+    render(&folder, "b.exr", &["--spp=8", "--aov=N"]);
+    render(&folder, "a.png", &["--spp=2", "--seed=7"]);
+    let before = fs::read(folder.at("a.exr")).unwrap();
+    let resume = [&["render", "scene.toml", "--resume", "--json", "-o=a.exr"], &wanted[..]].concat();
+    let outcome = folder.run(&resume);
+    assert!(outcome.stderr.contains("\"a.exr\" has all of its samples already"), "{outcome:?}");
+    let summary: Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+    let outputs: Vec<_> =
+        summary["outputs"].as_array().unwrap().iter().filter_map(|file| file["path"].as_str()).collect();
+    assert_eq!((outputs, &summary["paths"]), (vec!["a.png", "b.exr", "a.pfm"], &0.into()));
+    assert!(fs::read(folder.at("a.exr")).unwrap() == before);
+    for name in ["a.png", "a.pfm"] {
+        assert!(contents(&folder, name) == contents(&fresh, name), "{name}");
+    }
+    assert!(layers(&folder, "b.exr") == layers(&folder, "a.exr"));
+}
+
+#[test]
+fn of_several_images_the_one_with_most_samples_goes_on_and_none_is_lost() {
+    let folder = Folder::new();
+    let resume = |options: &[&str]| {
+        let arguments = ["render", "scene.toml", "--resume", "-o=a.exr", "-o=b.exr"];
+        folder.run(&[&arguments[..], options].concat())
+    };
+    let refuses = |options: &[&str], message: &str| {
+        let outcome = resume(options);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{message}: {outcome:?}");
+    };
+    render(&folder, "a.exr", &["--spp=8", "--aov=Z"]);
+    render(&folder, "b.exr", &["--spp=16"]);
+    refuses(&["--spp=12"], "\"b.exr\": it has samples up to 16, and 12 are asked for");
+    refuses(&["--spp=16"], "\"a.exr\": it has layers that would be lost: Z; --force drops them");
+    refuses(&["--spp=32"], "\"a.exr\": it has layers that would be lost: Z; --force drops them");
+    render(&folder, "a.exr", &["--spp=8"]);
+    let outcome = resume(&["--spp=32"]);
+    assert!(outcome.stderr.contains("extending \"b.exr\": 16 samples of each pixel"), "{outcome:?}");
+    assert!(layers(&folder, "a.exr").channels == layers(&folder, "b.exr").channels);
+    let mut partial = layers(&folder, "a.exr");
+    partial.attributes.insert("sampleRanges".into(), "seed 0: 0..40".into());
+    partial.attributes.insert("partialSamples".into(), "seed 0: 32..40".into());
+    fs::write(folder.at("a.exr"), torrance_image::film::encode::encode_at_once(partial).unwrap()).unwrap();
+    let message =
+        "\"a.exr\": it has other samples than \"b.exr\", which would be lost: seed 0: 0..40; --force drops";
+    refuses(&["--spp=32"], message);
+    refuses(&["--spp=64"], message);
+    assert_eq!(resume(&["--spp=64", "--force"]).code, Some(0));
+    assert_eq!(layers(&folder, "a.exr").attributes["sampleRanges"], "seed 0: 0..64");
+}
+
+#[test]
+fn a_damaged_checkpoint_hides_no_image() {
+    let folder = Folder::new();
+    for (broken, samples, message) in [
+        (&b""[..], "--spp=8", "has all of its samples already"),
+        (b"torrCP1\n and no more", "--spp=8", "has all of its samples already"),
+        (b"torr", "--spp=16", "extending \"a.exr\": 8 samples"),
+    ] {
+        render(&folder, "a.exr", &["--spp=8"]);
+        fs::write(folder.at("a.exr.checkpoint"), broken).unwrap();
+        let outcome = folder.run(&["render", "scene.toml", "-o=a.exr", "--resume", samples]);
+        assert!(outcome.code == Some(0) && outcome.stderr.contains(message), "{outcome:?}");
+        assert_eq!(outcome.stderr.matches("it is no whole checkpoint, and is left aside: ").count(), 1);
+        assert_eq!(finished(&folder), ["a.exr"]);
+    }
 }
 
 /// A command that is killed again and again until it is done.
@@ -526,7 +603,7 @@ fn a_checkpoint_is_neither_ignored_nor_taken_for_another_renders() {
     ] {
         fs::write(folder.at("a.png.checkpoint"), broken).unwrap();
         let outcome = run(&["--resume"]);
-        let says = format!("it is no whole checkpoint: {message}; beginning anew");
+        let says = format!("it is no whole checkpoint, and is left aside: {message}\n");
         assert!(outcome.code == Some(0) && outcome.stderr.contains(&says), "{outcome:?}");
         assert_eq!(finished(&folder), ["a.png"]);
     }
