@@ -194,7 +194,8 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
 
     let arguments = args.shard.is_part().then_some(common_arguments);
     let seconds = Seconds::default();
-    let mut render = Render { args, arguments, targets, plot, plan, seconds, laps, notes };
+    let is_resumed = false;
+    let mut render = Render { args, arguments, targets, plot, plan, is_resumed, seconds, laps, notes };
     let (settings, mut scene) = render.prepare()?;
     let share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
     let fingerprint = scene.fingerprint();
@@ -220,6 +221,9 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     };
     match &checkpoint {
         Some((path, _)) if resumed.is_none() && args.force => Checkpoints::remove_any(path),
+        Some((path, identity)) if resumed.is_some() => {
+            render.is_resumed = matches!(Checkpoints::of(path, identity), Kept::Ours(_));
+        }
         _ => {}
     }
     let checkpoints = args.resume.checkpoints(&render.targets, identity, &mut render.notes);
@@ -307,6 +311,8 @@ struct Render<'a> {
     /// Where the times of stages go.
     plot: Option<ChartFile>,
     plan: AovPlan,
+    /// Whether it goes on with a checkpoint.
+    is_resumed: bool,
     seconds: Seconds,
     laps: Laps,
     notes: Notes,
@@ -401,7 +407,8 @@ impl Render<'_> {
         why: Option<&'static str>,
         checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
-        let Self { args, arguments, targets, plot, plan, mut seconds, mut laps, mut notes } = self;
+        let Self { args, arguments, targets, plot, plan, is_resumed, mut seconds, mut laps, mut notes } =
+            self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
         seconds.upload = progress.upload.as_secs_f64();
         seconds.longest_launch = progress.longest_launch.as_secs_f64();
@@ -420,7 +427,7 @@ impl Render<'_> {
                 let (is_complete, is_forced) = (film.is_complete(), args.force);
                 place_interrupted(
                     targets,
-                    InterruptedImage { is_complete, is_forced, about: &about },
+                    InterruptedImage { is_complete, is_forced, is_resumed, about: &about },
                     &mut notes,
                 )
             }

@@ -43,6 +43,8 @@ pub struct InterruptedImage<'a> {
     pub is_complete: bool,
     /// Whether it may replace better images.
     pub is_forced: bool,
+    /// Whether it went on with a checkpoint, so that it has all samples of the image that the interrupted render left.
+    pub is_resumed: bool,
     /// What its files say.
     pub about: &'a Provenance,
 }
@@ -60,7 +62,11 @@ impl InterruptedImage<'_> {
         if may_replace_target || may_replace(&target.destination.path) {
             return Ok(target);
         }
-        Ok(Target { destination: target.destination.beside(may_replace)?, ..target })
+        // Of what files of these formats say nothing about, the checkpoint tells.
+        let is_mute = matches!(target.format, Format::Hdr | Format::Pfm);
+        let is_earlier = self.is_resumed && self.is_complete && is_mute;
+        let beside = target.destination.beside(|path| is_earlier || may_replace(path))?;
+        Ok(Target { destination: beside, ..target })
     }
 
     /// Whether nothing better is lost if it goes to `path`.
@@ -124,7 +130,7 @@ mod tests {
 
     /// An image of a sample of each pixel, at least.
     fn interrupted(about: &Provenance) -> InterruptedImage<'_> {
-        InterruptedImage { is_complete: true, is_forced: false, about }
+        InterruptedImage { is_complete: true, is_forced: false, is_resumed: false, about }
     }
 
     /// Writes an image that says this, and gives its target.
@@ -157,7 +163,8 @@ mod tests {
                 (0.0, 63, true, false, &beside),
                 (0.0, 65, true, false, &there),
             ] {
-                let one = InterruptedImage { is_complete, is_forced, about: &about(Some(noise), spp) };
+                let about = about(Some(noise), spp);
+                let one = InterruptedImage { is_complete, is_forced, ..interrupted(&about) };
                 assert_eq!(name(&one.target(target.clone()).unwrap()), expected, "{one:?}");
             }
             // Nor is one that an earlier interruption left.
@@ -209,6 +216,20 @@ mod tests {
         std::fs::write(folder.path().join("b.png"), "no image").unwrap();
         let target = Target::check(&folder.path().join("b.png")).unwrap();
         assert_eq!(name(&interrupted(&about(Some(0.0), 64)).target(target).unwrap()), "b.interrupted.png");
+    }
+
+    #[test]
+    fn what_does_not_say_is_replaced_by_what_went_on_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let about = about(Some(0.5), 64);
+        for (extension, expected) in [("pfm", "a.interrupted.pfm"), ("png", "a.interrupted-2.png")] {
+            let [target, _] = ["a", "a.interrupted"]
+                .map(|stem| written(folder.path(), &format!("{stem}.{extension}"), &Provenance::default()));
+            let image = InterruptedImage { is_resumed: true, ..interrupted(&about) };
+            assert_eq!(name(&image.target(target.clone()).unwrap()), expected);
+            let of_another = interrupted(&about).target(target).unwrap();
+            assert_eq!(name(&of_another), format!("a.interrupted-2.{extension}"), "control");
+        }
     }
 
     #[test]
