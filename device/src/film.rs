@@ -44,6 +44,21 @@ impl FilmPixel {
         );
         self.count += 1;
     }
+
+    /// Adds the samples of another.
+    #[inline(always)]
+    pub fn merge(&mut self, other: &Self) {
+        for (hi, lo, more) in [
+            (&mut self.sum, &mut self.sum_lo, [other.sum, other.sum_lo]),
+            (&mut self.sum_sq, &mut self.sum_sq_lo, [other.sum_sq, other.sum_sq_lo]),
+        ] {
+            for x in more {
+                two_sum(hi, lo, x);
+            }
+        }
+        self.count += other.count;
+        self.rejected += other.rejected;
+    }
 }
 
 /// An unevaluated sum of two floats, per component.

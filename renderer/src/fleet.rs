@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -13,10 +14,10 @@ use torrance_gpu::backend::cuda::driver;
 use torrance_system::available_memory;
 
 use crate::assemble::SceneData;
-use crate::machine::on;
+use crate::machine::{gpu_index, on};
 use crate::render::{
-    self, Contestant, Control, Integrator, IntegratorChoice, Part, Progress, Rendered, Request, StageTimes,
-    Work,
+    self, Contestant, Control, Integrator, IntegratorChoice, Part, Paths, Progress, Rendered, Request,
+    StageTimes, Work,
 };
 use crate::{Device, DeviceChoice, DeviceError, Machine, MachineError};
 
@@ -37,6 +38,32 @@ pub enum FleetChoice {
 impl Default for FleetChoice {
     fn default() -> Self {
         Self::One(DeviceChoice::Auto)
+    }
+}
+
+impl FromStr for FleetChoice {
+    type Err = String;
+
+    /// Reads `auto`, `cpu`, `cuda`, `cuda:N`, or several GPUs: `cuda:all`, `cuda:0,2`, either with `+cpu` behind.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            "expected auto, cpu, cuda, cuda:N, or several devices, as in cuda:all, cuda:0,2 or cuda:all+cpu (`torrance \
+             info` lists the devices)"
+                .to_owned()
+        };
+        let lower = text.to_ascii_lowercase();
+        let (gpus, cpu) = lower.strip_suffix("+cpu").map_or((lower.as_str(), false), |gpus| (gpus, true));
+        let which = match gpus.strip_prefix("cuda:") {
+            Some("all") => None,
+            Some(list) if cpu || list.contains(',') => {
+                let indices = list.split(',').map(|index| gpu_index(index).ok_or_else(wrong));
+                Some(indices.collect::<Result<_, _>>()?)
+            }
+            None if cpu && gpus == "cuda" => Some([0].into()),
+            _ if cpu => return Err(wrong()),
+            _ => return text.parse().map(Self::One).map_err(|_: String| wrong()),
+        };
+        Ok(Self::Gpus { which, cpu })
     }
 }
 
@@ -71,10 +98,22 @@ pub struct Integrators {
     pub cpu: Integrator,
 }
 
+impl Default for Integrators {
+    /// On GPUs, the one that is faster; on CPUs, the megakernel always is.
+    fn default() -> Self {
+        Self { gpu: Integrator::Fastest(Paths::new(Paths::ON_GPU)), cpu: Integrator::Megakernel }
+    }
+}
+
 impl Integrators {
+    /// That of a kind of machine.
+    pub const fn of(&self, is_gpu: bool) -> Integrator {
+        if is_gpu { self.gpu } else { self.cpu }
+    }
+
     /// Those of a machine.
     fn options<'a>(&self, machine: &Machine, options: render::Options<'a>) -> render::Options<'a> {
-        render::Options { integrator: if machine.is_gpu() { self.gpu } else { self.cpu }, ..options }
+        render::Options { integrator: self.of(machine.is_gpu()), ..options }
     }
 }
 

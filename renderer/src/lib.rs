@@ -2,7 +2,8 @@
 //!
 //! Descriptions of scenes come in, as `torrance-scene` reads them. [`assemble`] makes of them what a [`Machine`], or a [`Fleet`] of
 //! several, renders to a film with its noise, which `torrance-image` writes and compares. [`sweep`] renders a scene with parameters that vary, and
-//! [`regress`] holds images against references; [`defocus`] blurs images, [`bsdf`] charts materials, [`mod@bench`] measures.
+//! [`regress`] holds images against references; [`defocus`] blurs images, [`bsdf`] charts materials, evaluates them on
+//! arrays, and tests BSDFs of others; [`mod@bench`] measures. A [`Resident`] machine keeps scene and image from one render to the next.
 //!
 //! ```
 //! use renderer::Machine;
@@ -45,10 +46,12 @@ mod fleet;
 mod machine;
 pub mod regress;
 pub mod render;
+mod resident;
 pub mod sweep;
 
 pub use fleet::{Fleet, FleetChoice, Integrators};
 pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, limit_threads};
+pub use resident::{DeviceImage, Resident};
 
 /// The scene of a test, which refers to no files.
 #[cfg(test)]

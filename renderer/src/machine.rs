@@ -1,6 +1,7 @@
 //! The machines that render, behind one type. The render loop, sweeps and benchmarks are generic over back ends; they are
 //! compiled here, for each, so that no caller has to compile them again.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
@@ -71,6 +72,29 @@ pub enum Machine {
     Cpu(Cpu),
     /// A GPU.
     Cuda(Box<Cuda>),
+}
+
+/// The index of a GPU, in digits.
+pub(crate) fn gpu_index(text: &str) -> Option<u32> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+impl FromStr for DeviceChoice {
+    type Err = String;
+
+    /// Reads `auto`, `cpu`, `cuda` or `cuda:N`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lower = text.to_ascii_lowercase();
+        let choice = match lower.as_str() {
+            "auto" => Some(Self::Auto),
+            "cpu" => Some(Self::Cpu),
+            "cuda" => Some(Self::Cuda(0)),
+            other => other.strip_prefix("cuda:").and_then(gpu_index).map(Self::Cuda),
+        };
+        choice.ok_or_else(|| {
+            "expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)".to_owned()
+        })
+    }
 }
 
 impl DeviceChoice {

@@ -41,7 +41,7 @@ pub use first_hits::{FirstHit, FirstHits};
 pub use placement::Shortage;
 pub use provenance::{RenderRecord, identity, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
-pub(crate) use session::Session;
+pub(crate) use session::{Session, WithMean};
 pub use stage_times::{Items, StageTimes, Step, StepTime};
 pub use summary::{IntegratorSummary, Seconds, StageSummary, Summary};
 pub use tracer::{Contestant, Integrator, IntegratorChoice};
@@ -433,7 +433,7 @@ impl<B: Primitives> Run<B> {
     }
 
     /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end, until there is nothing more
-    /// to do.
+    /// to do. Returns the films, which are still there.
     fn render(
         &mut self,
         backend: &mut B,
@@ -441,7 +441,7 @@ impl<B: Primitives> Run<B> {
         part: &Part<'_>,
         begun: Begun,
         observe: Option<&mut dyn FnMut(&Progress) -> Control>,
-    ) -> Result<(), Error> {
+    ) -> Result<Films<B>, Error> {
         let Self { tracer, pace } = self;
         let Part { scene, options, work, me } = *part;
         let layers = layers(backend, scene, work.budget().spp);
@@ -461,6 +461,7 @@ impl<B: Primitives> Run<B> {
             Kernel::Basic => shift.work::<stages::megakernel_basic>(),
             Kernel::Glass => shift.work::<stages::megakernel_glass>(),
             Kernel::Full => shift.work::<stages::megakernel>(),
-        }
+        }?;
+        Ok(shift.films)
     }
 }

@@ -5,7 +5,10 @@ use super::trace::{
     CameraRaysArgs, ClosestArgs, Direction, Hits, NextRaysArgs, OcclusionArgs, Origin, PrimitiveHit, Rays,
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
-use super::{FirstHitArgs, MegakernelArgs, PathSettings, PathState, WavefrontArgs};
+use super::{
+    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, MeanArgs, MegakernelArgs, PathSettings, PathState,
+    Specimen, WavefrontArgs,
+};
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
 use crate::camera::Camera;
@@ -94,6 +97,11 @@ layout! {
     PathSettings;
     MegakernelArgs { film, settings, samples };
     FirstHitArgs { uvs };
+    GatherArgs { pixels };
+    MeanArgs { pixels };
+    Specimen { count };
+    EvaluateArgs { pdf };
+    DrawArgs { flags };
     WavefrontArgs { queue, curve };
     Pool;
     Slot;

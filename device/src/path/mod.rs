@@ -5,8 +5,11 @@ mod bundle;
 mod columns;
 mod family;
 mod first_hit;
+mod gather;
+mod laboratory;
 mod landing;
 pub mod layout;
+mod mean;
 mod megakernel;
 mod rows;
 mod sky;
@@ -24,6 +27,9 @@ use crate::ray::{Cone, Ray};
 use crate::rng::{Sampler, SamplerKind};
 
 pub use first_hit::FirstHitArgs;
+pub use gather::GatherArgs;
+pub use laboratory::{DrawArgs, Drawn, EvaluateArgs, Specimen};
+pub use mean::MeanArgs;
 pub use megakernel::{MegakernelArgs, SampleArgs, generate};
 pub use wavefront::{TracingArgs, WavefrontArgs};
 

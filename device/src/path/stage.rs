@@ -8,7 +8,10 @@ use core::ops::Range;
 pub use primitives::Launch;
 
 use super::first_hit::FirstHit;
+use super::gather::Gather;
+use super::laboratory::{Draw, Evaluate};
 use super::layout::Probe;
+use super::mean::Mean;
 use super::megakernel::Megakernel;
 use super::trace::closest::Closest;
 use super::trace::coherent::Coherent;
@@ -49,6 +52,10 @@ macro_rules! for_each_stage {
             trace_closest_basic: Closest<Basic>, block 128 times 8;
             trace_shadow: Occlusion<Full>, block 128 times 8;
             trace_shadow_basic: Occlusion<Basic>, block 128 times 8;
+            film_gather: Gather, block 128 times 8;
+            film_mean: Mean, block 128 times 8;
+            bsdf_eval: Evaluate, block 128 times 4;
+            bsdf_sample: Draw, block 128 times 4;
             probe: Probe, block 32 times 1;
         }
     };

@@ -1,9 +1,9 @@
 //! `torrance bsdf`: a material in charts.
 
+use crate::ExitCode;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use renderer::assemble::Swatches;
 use renderer::bsdf::{Channel, Chart, KINDS, Kind, Study, Subject};

@@ -1,7 +1,7 @@
 //! `torrance convert`: scenes of other formats as TOML.
 
+use crate::ExitCode;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use torrance_image::film::write::{Destination, NewFolder, UnfinishedFile, WriteError, commit_all};
 use torrance_scene::{self as scene, Description, Error, Extent, LoadedScene, Overrides, SceneDocument};

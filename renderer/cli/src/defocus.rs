@@ -1,7 +1,7 @@
 //! `torrance defocus`: blur after rendering.
 
+use crate::ExitCode;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::DeviceChoice;

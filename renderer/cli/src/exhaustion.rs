@@ -1,10 +1,10 @@
 //! Ends that nobody asked for: memory that is not there, and faults of the program. Both end with a sentence and exit code 3.
 
+use crate::ExitCode;
 use std::alloc::{GlobalAlloc, Layout};
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use torrance_system::HugePages;
@@ -13,7 +13,8 @@ use crate::failure::FAILED;
 use crate::say;
 
 /// The system's allocator, in large pages where that helps, which remembers what it could not give.
-pub(super) struct Allocator;
+#[derive(Debug)]
+pub struct Allocator;
 
 /// Bytes of the last allocation that failed; 0 if none did.
 static MISSING: AtomicUsize = AtomicUsize::new(0);

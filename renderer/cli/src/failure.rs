@@ -1,8 +1,8 @@
 //! How a command ends when it does not end well.
 
+use crate::ExitCode;
 use std::fmt::Display;
 use std::path::Path;
-use std::process::ExitCode;
 
 use super::{say, say_text};
 

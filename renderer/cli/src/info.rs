@@ -1,7 +1,7 @@
 //! `torrance info`: the machines that there are to render with.
 
+use crate::ExitCode;
 use std::fmt;
-use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `torrance inspect`: what a scene is made of.
 
+use crate::ExitCode;
 use std::fmt;
-use std::process::ExitCode;
 
 use serde::Serialize;
 use torrance_scene::{Contents, Overrides, Parameter};

@@ -8,12 +8,6 @@ use torrance_image::film::write::Target;
 
 use super::{ChartFile, Failure, values};
 
-/// Slots of the pool on a GPU: `docs/wavefront.md` has the rates with others.
-const GPU_POOL: u32 = 1 << 23;
-
-/// Slots of the pool on a CPU: few, so that paths stay in the caches.
-const CPU_POOL: u32 = 1 << 15;
-
 /// How paths are traced.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct IntegratorArgs {
@@ -113,7 +107,7 @@ impl IntegratorArgs {
     /// The integrator on a GPU or a CPU, and why it was chosen, if it was.
     pub(super) fn chosen(&self, stages: &StageArgs, is_gpu: bool) -> (Integrator, Option<&'static str>) {
         let paths = Paths {
-            pool: self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL }),
+            pool: self.pool.unwrap_or(if is_gpu { Paths::ON_GPU } else { Paths::ON_CPU }),
             sort: !stages.no_sort,
             order_rays: stages.order_rays,
             compact: !stages.no_compact,

@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use serde::Serialize;
 use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
@@ -17,6 +16,7 @@ use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statist
 
 use super::shard::quoted;
 use super::{EXIT_CODES, Failure, Notes, count, print_json, say, values};
+use crate::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:

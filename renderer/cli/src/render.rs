@@ -1,9 +1,9 @@
 //! `torrance render`: a scene to images.
 
+use crate::ExitCode;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 

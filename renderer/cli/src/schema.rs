@@ -1,7 +1,6 @@
 //! `torrance schema`: what scene files may say, for editors.
 
-use std::process::ExitCode;
-
+use crate::ExitCode;
 use torrance_scene as scene;
 
 use super::{Failure, print, print_json};

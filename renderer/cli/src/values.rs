@@ -59,43 +59,14 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     Ok((width, height))
 }
 
-/// Where to render: as [`device()`], or several: `cuda:all`, `cuda:0,2`, either with `+cpu` behind.
+/// Where to render, on one device or several.
 pub(super) fn devices(text: &str) -> Result<FleetChoice, String> {
-    let wrong = || {
-        "expected auto, cpu, cuda, cuda:N, or several devices, as in cuda:all, cuda:0,2 or cuda:all+cpu (`torrance \
-         info` lists the devices)"
-            .to_owned()
-    };
-    let lower = text.to_ascii_lowercase();
-    let (gpus, cpu) = lower.strip_suffix("+cpu").map_or((lower.as_str(), false), |gpus| (gpus, true));
-    let which = match gpus.strip_prefix("cuda:") {
-        Some("all") => None,
-        Some(list) if cpu || list.contains(',') => {
-            let indices = list.split(',').map(|text| match device(&format!("cuda:{text}")) {
-                Ok(DeviceChoice::Cuda(index)) => Ok(index),
-                _ => Err(wrong()),
-            });
-            Some(indices.collect::<Result<_, _>>()?)
-        }
-        None if cpu && gpus == "cuda" => Some([0].into()),
-        _ if cpu => return Err(wrong()),
-        _ => return device(text).map(FleetChoice::One).map_err(|_| wrong()),
-    };
-    Ok(FleetChoice::Gpus { which, cpu })
+    text.parse()
 }
 
-/// Where to render, on one device: `auto`, `cpu`, `cuda` or `cuda:N`.
+/// Where to render, on one device.
 pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
-    let index = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse().ok()).flatten();
-    match text.to_ascii_lowercase().as_str() {
-        "auto" => Some(DeviceChoice::Auto),
-        "cpu" => Some(DeviceChoice::Cpu),
-        "cuda" => Some(DeviceChoice::Cuda(0)),
-        other => other.strip_prefix("cuda:").and_then(index).map(DeviceChoice::Cuda),
-    }
-    .ok_or_else(|| {
-        "expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)".into()
-    })
+    text.parse()
 }
 
 /// Samples per pixel.

@@ -12,11 +12,12 @@ use serde::Serialize;
 use toml::{Table, Value};
 use torrance_text::quoted;
 
-use super::load::{files_of, finish, read_file};
+use super::load::{files_of, finish, load_bytes, read_file};
 use super::write::write_kept;
 use crate::description::Overrides;
 use crate::description::key::Value as Takes;
 use crate::files::Files;
+use crate::files::asset::Asset;
 use crate::formats::toml::keys::PathError;
 use crate::formats::toml::lookup::{self, Target, child, member_keys, name_of, position};
 use crate::formats::toml::otherwise::converted;
@@ -38,7 +39,7 @@ pub struct SceneValues {
 }
 
 /// The scene that the values belong to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Base {
     path: PathBuf,
     files: Files,
@@ -71,11 +72,35 @@ impl SceneValues {
     /// All problems of the scene.
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let files = files_of(path, options).keeping();
-        let LoadedScene { description, warnings, files: read, notes } = read_file(path, options, &files)?;
+        let loaded = read_file(path, options, &files)?;
+        Self::of_loaded(path, loaded, files, options)
+    }
+
+    /// As [`SceneValues::open`], of the text of a TOML scene that is no file. It may name files as one in `folder` may, and these
+    /// assets, by their paths from there.
+    ///
+    /// # Errors
+    /// All problems of the scene; its lines are those of the text.
+    pub fn parse(text: &str, folder: &Path, assets: Vec<Asset>, options: &Options) -> Result<Self, Error> {
+        let path = folder.join("scene.toml");
+        let files = files_of(&path, options).keeping().with(assets);
+        let loaded = load_bytes(&path.display().to_string(), text.as_bytes(), &files)?;
+        Self::of_loaded(&path, loaded, files, options)
+    }
+
+    /// Adds files that are nowhere but in memory, for values to name by their paths from the scene's folder; or puts others in
+    /// their places.
+    pub fn add(&mut self, assets: Vec<Asset>) {
+        let base = Arc::make_mut(&mut self.base);
+        base.files = base.files.clone().and(assets);
+    }
+
+    fn of_loaded(path: &Path, loaded: LoadedScene, files: Files, options: &Options) -> Result<Self, Error> {
+        let LoadedScene { description, warnings, files: read, notes } = loaded;
         let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
         let base = Base {
             path: path.to_owned(),
-            files: files.with(written.assets),
+            files: files.and(written.assets),
             overrides: options.overrides,
             warnings,
             usual: BTreeSet::new(),
@@ -172,13 +197,27 @@ impl SceneValues {
     /// # Errors
     /// The values are invalid; the problems have no position in the scene file.
     pub fn load(&self) -> Result<LoadedScene, Error> {
+        self.load_with(&Overrides::default())
+    }
+
+    /// As [`SceneValues::load`], with settings that take precedence.
+    ///
+    /// # Errors
+    /// As [`SceneValues::load`].
+    pub fn load_with(&self, overrides: &Overrides) -> Result<LoadedScene, Error> {
         let mut loaded = self.base.read(&self.document)?;
         loaded.warnings.retain(|warning| !self.base.usual.contains(&warning.message));
         let known = &self.base.warnings;
-        let mut loaded = finish(&self.base.path, loaded, &self.base.overrides)?;
+        self.base.overrides.apply(&mut loaded.description.render);
+        let mut loaded = finish(&self.base.path, loaded, overrides)?;
         loaded.warnings.retain(|warning| known.iter().all(|known| known.message != warning.message));
         loaded.files.extend(self.base.read.iter().cloned());
         Ok(loaded)
+    }
+
+    /// The folder of the scene.
+    pub fn folder(&self) -> &Path {
+        self.base.files.folder()
     }
 
     /// The target of a path.

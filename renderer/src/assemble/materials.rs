@@ -223,11 +223,16 @@ impl Swatches {
         Ok(Self { textures, digest: digest(&texels), texels: texels.into() })
     }
 
+    /// The record of a material by itself, and its coats.
+    pub(crate) fn record(material: &Material, masking: Masking) -> (DeviceMaterial, Vec<Coat>) {
+        let mut coats = Vec::new();
+        (record(material, masking, 0, &mut coats), coats)
+    }
+
     /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from
     /// before it scatters.
     pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Tinted {
-        let mut coats = Vec::new();
-        let record = record(material, masking, 0, &mut coats);
+        let (record, coats) = Self::record(material, masking);
         // SAFETY: the record is a material, and the scene has what materials look up.
         self.look(&coats, |at| unsafe {
             DeviceMaterial::bsdf::<Full>(&raw const record, record.header().kind, at)

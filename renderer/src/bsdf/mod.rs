@@ -1,12 +1,17 @@
-//! A material in charts: what people look at first.
+//! A material by itself: in charts, which people look at first ([`Study`]), on arrays ([`Laboratory`]), and, whoever computes it,
+//! under test ([`fn@conformance`]).
 //!
 //! Everything is measured through [`device::bsdf::Lobe`], as a render would: nothing here knows what a lobe computes.
 
 mod albedo;
+mod batch;
 mod chi2;
+mod conformance;
 mod cross_section;
+mod density;
 mod furnace;
 mod integrate;
+mod laboratory;
 mod masking;
 mod polar;
 mod samples;
@@ -18,7 +23,11 @@ use device::bsdf::Tinted;
 use device::color::luminance;
 use glam::{DVec3, Vec3};
 
+pub use batch::{BatchBsdf, SampleColumns, Samples};
+pub use conformance::{Conformance, Finding, Report, conformance};
+pub use device::path::Drawn;
 pub use integrate::{Albedo, Precision, albedo, albedo_sampled};
+pub use laboratory::Laboratory;
 pub use subject::Subject;
 
 use torrance_plot::chart::{Anchor, Drawing, Entry, Font, Rect, Theme, ThemeName};
@@ -170,8 +179,7 @@ impl Study {
 
     /// The direction at `theta` degrees to the normal, and `phi` degrees from the plane of incidence.
     fn direction(&self, theta: f64, phi: f64) -> Vec3 {
-        let ((s, c), (y, x)) = (theta.to_radians().sin_cos(), (phi + self.azimuth).to_radians().sin_cos());
-        DVec3::new(s * x, s * y, c).as_vec3().normalize()
+        density::direction(self.azimuth, theta, phi)
     }
 
     /// ωo at `theta` degrees.

@@ -1,100 +1,22 @@
 //! Samples against the density that is claimed of them.
 
-use device::bsdf::{Lobe, Tinted};
+use device::bsdf::Tinted;
 use device::rng::SamplerKind;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 use torrance_plot::chart::{Axis, Color, ColorMap, Drawing, Entry, Panel, Rect, Sign, Stroke, Theme};
 
+use super::batch::BatchLobe;
 use super::chi2::{self, Verdict};
+use super::density::{CELLS, Density, Window, polar};
 use super::furnace::{color_bar, shade};
 use super::integrate::{draw, probe};
 use super::{Chart, NoChart, Study, Table, degrees, footnote};
 
 /// Samples that are counted.
 const SAMPLES: u32 = 1 << 19;
-/// Cells along θ and φ.
-const CELLS: [usize; 2] = [40, 48];
-/// Part of the samples that lies beyond the map on either side.
-const BEYOND: f64 = 0.004;
-
-/// A window of directions, degrees: θ to the normal, φ to the plane of incidence on the side away from ωo.
-#[derive(Debug, Clone, Copy)]
-struct Window {
-    theta: [f64; 2],
-    phi: [f64; 2],
-}
-
-impl Window {
-    /// The window that holds nearly all samples.
-    fn around(samples: &[(f64, f64)]) -> Self {
-        let range = |mut values: Vec<f64>| {
-            values.sort_by(f64::total_cmp);
-            let at = |q: f64| values.get(((values.len() - 1) as f64 * q) as usize).copied().unwrap_or(0.0);
-            let (low, high) = (at(BEYOND), at(1.0 - BEYOND));
-            let margin = 0.02 * (high - low);
-            [low - margin, high + margin]
-        };
-        let [low, high] = range(samples.iter().map(|s| s.0).collect());
-        let theta_low = if low < 0.12 * high { 0.0 } else { low };
-        let theta_high = if high > 84.0 && high <= 92.0 { 90.0 } else { high.min(180.0) };
-        let [left, right] = range(samples.iter().map(|s| s.1).collect());
-        let phi = if right - left > 240.0 { [-180.0, 180.0] } else { [left.max(-180.0), right.min(180.0)] };
-        Self { theta: [theta_low, theta_high], phi }
-    }
-
-    fn index(&self, (theta, phi): (f64, f64)) -> Option<usize> {
-        let u = (theta - self.theta[0]) / (self.theta[1] - self.theta[0]);
-        let v = (phi - self.phi[0]) / (self.phi[1] - self.phi[0]);
-        let inside = |t: f64| (0.0..1.0).contains(&t);
-        (inside(u) && inside(v))
-            .then(|| (u * CELLS[0] as f64) as usize * CELLS[1] + (v * CELLS[1] as f64) as usize)
-    }
-
-    /// θ of the lower edge of a row, degrees.
-    fn theta_at(&self, row: f64) -> f64 {
-        self.theta[0] + (self.theta[1] - self.theta[0]) * row / CELLS[0] as f64
-    }
-
-    fn phi_at(&self, column: f64) -> f64 {
-        self.phi[0] + (self.phi[1] - self.phi[0]) * column / CELLS[1] as f64
-    }
-
-    /// The directions of a cell.
-    fn cell(&self, cell: usize) -> Self {
-        let (row, column) = ((cell / CELLS[1]) as f64, (cell % CELLS[1]) as f64);
-        Self {
-            theta: [row, row + 1.0].map(|r| self.theta_at(r)),
-            phi: [column, column + 1.0].map(|c| self.phi_at(c)),
-        }
-    }
-
-    /// Its quarters, or its lower and its upper half where φ says nothing.
-    fn parts(&self, whatever_phi: bool) -> Vec<Self> {
-        let halves = |[a, b]: [f64; 2]| [[a, 0.5 * (a + b)], [0.5 * (a + b), b]];
-        let phis = if whatever_phi { vec![self.phi] } else { halves(self.phi).to_vec() };
-        halves(self.theta)
-            .into_iter()
-            .flat_map(|theta| phis.iter().map(move |phi| Self { theta, phi: *phi }))
-            .collect()
-    }
-
-    fn has(&self, (theta, phi): (f64, f64)) -> bool {
-        (self.theta[0]..=self.theta[1]).contains(&theta)
-            && (is_upright(theta) || (self.phi[0]..=self.phi[1]).contains(&phi))
-    }
-
-    /// Solid angle of a cell of a row.
-    fn solid_angle(&self, row: usize) -> f64 {
-        let [a, b] = [row, row + 1].map(|r| self.theta_at(r as f64).to_radians().cos());
-        (a - b) * ((self.phi[1] - self.phi[0]) / CELLS[1] as f64).to_radians()
-    }
-}
-
-/// Around the normal there are all φ.
-fn is_upright(theta: f64) -> bool {
-    !(0.05..=179.95).contains(&theta)
-}
+/// Error of the expected part in a cell that no test sees.
+const ENOUGH: f64 = 0.03 / SAMPLES as f64;
 
 /// Observed and expected sample counts.
 struct Comparison {
@@ -108,7 +30,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let theta_o = study.angles.get(study.angles.len() / 2).copied().unwrap_or(0.0);
     let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
     let drawn = (0..1 << 14).filter_map(|i| draw(&bsdf, wo, SamplerKind::Independent, 1, i));
-    let pilot: Vec<_> = drawn.filter(|s| s.pdf > 0.0).map(|s| polar(study, s.wi)).collect();
+    let pilot: Vec<_> = drawn.filter(|s| s.pdf > 0.0).map(|s| polar(study.azimuth, s.wi)).collect();
     if pilot.len() < 100 {
         return Err(NoChart::NoDensity);
     }
@@ -157,14 +79,6 @@ pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     })
 }
 
-/// Degrees to the normal, and to the plane of incidence on the side away from ωo.
-fn polar(study: &Study, w: Vec3) -> (f64, f64) {
-    let w: DVec3 = w.as_dvec3();
-    let theta = w.x.hypot(w.y).atan2(w.z).to_degrees();
-    let phi = w.y.atan2(w.x).to_degrees() - study.azimuth;
-    (theta, phi - 360.0 * ((phi + 180.0) / 360.0).floor())
-}
-
 fn compare(study: &Study, bsdf: &Tinted, wo: Vec3, window: Window) -> Comparison {
     let cells = CELLS[0] * CELLS[1];
     let observed = (0..64u32)
@@ -174,7 +88,7 @@ fn compare(study: &Study, bsdf: &Tinted, wo: Vec3, window: Window) -> Comparison
             for i in part * (SAMPLES / 64)..(part + 1) * (SAMPLES / 64) {
                 if let Some(sample) = draw(bsdf, wo, SamplerKind::Independent, 2, i)
                     && sample.pdf > 0.0
-                    && let Some(cell) = window.index(polar(study, sample.wi))
+                    && let Some(cell) = window.index(polar(study.azimuth, sample.wi))
                 {
                     counts[cell] += 1.0;
                 }
@@ -186,65 +100,17 @@ fn compare(study: &Study, bsdf: &Tinted, wo: Vec3, window: Window) -> Comparison
     let peaks: Vec<_> = [probe.reflected, probe.transmitted, Some(Vec3::new(-wo.x, -wo.y, wo.z))]
         .into_iter()
         .flatten()
-        .map(|peak| polar(study, peak))
+        .map(|peak| polar(study.azimuth, peak))
         .collect();
-    let pdf = |theta: f64, phi: f64| {
-        f64::from(bsdf.pdf(wo, study.direction(theta, phi))) * theta.to_radians().sin()
-    };
-    let expected: Vec<f64> = (0..cells)
-        .into_par_iter()
-        .map(|i| f64::from(SAMPLES) * mass(window.cell(i), &peaks, [NARROWEST, HALVINGS], &pdf))
-        .collect();
+    let windows: Vec<_> = (0..cells).map(|i| window.cell(i)).collect();
+    let mut bsdf = BatchLobe(bsdf);
+    let mut density = Density { bsdf: &mut bsdf, wo: wo.to_array(), azimuth: study.azimuth };
+    let Ok(masses) = density.masses(&windows, &peaks, ENOUGH);
+    let expected: Vec<f64> = masses.into_iter().map(|mass| f64::from(SAMPLES) * mass).collect();
     let rest = |counts: &[f64]| (f64::from(SAMPLES) - counts.iter().sum::<f64>()).max(0.0);
     let with_rest = |counts: &[f64]| [counts, &[rest(counts)]].concat();
     let verdict = chi2::test(&with_rest(&observed), &with_rest(&expected));
     Comparison { window, observed, expected, verdict }
-}
-
-/// How often the part of a cell that has a peak is divided, whatever it looks like: a peak may be narrower than 0.01°.
-const NARROWEST: u32 = 12;
-/// And how often any other, as long as that changes the integral.
-const HALVINGS: u32 = 4;
-
-/// ∫ pdf over `window` by Gauss–Legendre quadrature, where `pdf` is over θ and φ: of its parts, and of theirs, as often as
-/// `left` says of those with one of the `peaks` and of others.
-fn mass(
-    window: Window,
-    peaks: &[(f64, f64)],
-    left: [u32; 2],
-    pdf: &(impl Fn(f64, f64) -> f64 + Sync),
-) -> f64 {
-    /// Error that no test sees, relative to the number of samples.
-    const ENOUGH: f64 = 0.03 / SAMPLES as f64;
-    let [narrowest, halvings] = left;
-    let peak = peaks.iter().filter(|p| narrowest > 0 && window.has(**p)).max_by_key(|p| !is_upright(p.0));
-    let parts = window.parts(peak.is_some_and(|p| is_upright(p.0)));
-    let (whole, sum) = (gauss(&window, pdf), parts.iter().map(|part| gauss(part, pdf)).sum::<f64>());
-    let has_peak = peak.is_some();
-    if !has_peak && (halvings == 0 || (sum - whole).abs() <= ENOUGH + 2e-4 * sum) {
-        return sum;
-    }
-    let left = if has_peak { [narrowest - 1, halvings] } else { [0, halvings - 1] };
-    parts.into_iter().map(|part| mass(part, peaks, left, pdf)).sum()
-}
-
-/// ∫ pdf over `window` by 5 × 5 points.
-fn gauss(window: &Window, pdf: &impl Fn(f64, f64) -> f64) -> f64 {
-    const NODES: [(f64, f64); 5] = [
-        (0.046_910_077_030_668, 0.118_463_442_528_095),
-        (0.230_765_344_947_158, 0.239_314_335_249_683),
-        (0.5, 0.284_444_444_444_444),
-        (0.769_234_655_052_842, 0.239_314_335_249_683),
-        (0.953_089_922_969_332, 0.118_463_442_528_095),
-    ];
-    let [d_theta, d_phi] = [window.theta, window.phi].map(|[a, b]| b - a);
-    let mut sum = 0.0;
-    for (u, wu) in NODES {
-        for (v, wv) in NODES {
-            sum += wu * wv * pdf(window.theta[0] + u * d_theta, window.phi[0] + v * d_phi);
-        }
-    }
-    sum * d_theta.to_radians() * d_phi.to_radians()
 }
 
 /// Draws the values of all cells, called `heading`, by a map of colours and its scale.

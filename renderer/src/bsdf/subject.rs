@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use device::bsdf::Tinted;
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
+use device::bsdf::plastic::Coat;
+use device::material::Material as Record;
 use glam::{Vec2, Vec3};
 use torrance_scene::{
     Color, ConductorMaterial, DielectricMaterial, Facets, Features, GltfMaterial, Material, MaterialKind,
@@ -30,6 +32,21 @@ impl Subject {
     /// How it scatters, seen from the front. Everything that is charted goes through here.
     pub fn bsdf(&self) -> Tinted {
         self.swatches.lobe(&self.material, self.masking)
+    }
+
+    /// Its record, and its coats.
+    pub(super) fn record(&self) -> (Record, Vec<Coat>) {
+        Swatches::record(&self.material, self.masking)
+    }
+
+    /// Its textures.
+    pub(super) fn swatches(&self) -> &Swatches {
+        &self.swatches
+    }
+
+    /// The features that kernels need to know for it.
+    pub(super) fn features(&self) -> Features {
+        self.material.kind.features()
     }
 
     fn facets(&self) -> Option<Facets> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use device::film::{FilmPixel, FirstHitPixel};
 use device::path::stage::{Stage, stages};
-use device::path::{FirstHitArgs, MegakernelArgs};
+use device::path::{FirstHitArgs, GatherArgs, MeanArgs, MegakernelArgs};
 use device::shape::triangle::TriangleUvs;
 use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error, Place};
@@ -72,10 +72,11 @@ pub(super) struct RawFilms {
 /// How large films are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FilmShape {
-    /// Pixels of all layers.
+    /// Pixels of each film.
     pixels: usize,
     has_shorter: bool,
-    has_first_hits: bool,
+    /// Pixels of all layers of first hits.
+    first_hits: Option<usize>,
 }
 
 impl FilmShape {
@@ -86,7 +87,7 @@ impl FilmShape {
         RawFilms {
             image: film(),
             shorter: self.has_shorter.then(|| [film(), film()]),
-            first_hits: self.has_first_hits.then(|| vec_of(FirstHitPixel::zeroed(), self.pixels)),
+            first_hits: self.first_hits.map(|pixels| vec_of(FirstHitPixel::zeroed(), pixels)),
         }
     }
 }
@@ -136,8 +137,13 @@ impl HostFilms {
     }
 }
 
+/// The name of means in errors.
+pub(super) const MEAN: &str = "mean radiance";
+
 /// Films that a render accumulates into, in the memory of a back end.
 pub(super) struct Films<B: Backend> {
+    /// Pixels of each layer.
+    pixels: usize,
     pub(super) image: B::Buf<FilmPixel>,
     /// Films of paths of at most one segment, and of two.
     shorter: Option<[B::Buf<FilmPixel>; 2]>,
@@ -185,8 +191,9 @@ impl<B: Primitives> Films<B> {
         options: Options<'_>,
         layers: u32,
     ) -> Result<Self, Error> {
-        let pixels = scene.width as usize * scene.height as usize * layers as usize;
-        let mut film = |label| backend.zeroed(label, pixels);
+        let pixels = scene.width as usize * scene.height as usize;
+        let all = pixels * layers as usize;
+        let mut film = |label| backend.zeroed(label, all);
         let image = film("film")?;
         let shorter = match options.shorter {
             true => Some([film("film of emission")?, film("film of direct light")?]),
@@ -194,12 +201,12 @@ impl<B: Primitives> Films<B> {
         };
         let first_hits = match options.first_hits {
             Some(uvs) => Some((
-                backend.zeroed("film of first hits", pixels)?,
+                backend.zeroed("film of first hits", all)?,
                 backend.upload("texture coordinates of all primitives", uvs)?,
             )),
             None => None,
         };
-        Ok(Self { image, shorter, first_hits, folded: None })
+        Ok(Self { pixels, image, shorter, first_hits, folded: None })
     }
 
     /// Goes on with films of one layer that were published before.
@@ -256,12 +263,26 @@ impl<B: Primitives> Films<B> {
         Ok(())
     }
 
+    /// The mean of every pixel, in the memory of the back end, if all samples of the image are there.
+    pub(super) fn mean(&self, backend: &mut B) -> Result<Option<B::Buf<[f32; 3]>>, Error> {
+        if self.folded.is_some() {
+            return Ok(None);
+        }
+        let mean = backend.zeroed::<[f32; 3]>(MEAN, self.pixels)?;
+        let (film, layers) = (self.image.ptr().cast_const(), (self.image.len() / self.pixels) as u32);
+        let args = MeanArgs { film, mean: mean.ptr().cast(), pixels: self.pixels as u32, layers };
+        // SAFETY: the films are so many of so many pixels, and there is room for one of means; all live until the wait.
+        unsafe { backend.launch::<stages::film_mean>(args)? };
+        backend.synchronize()?;
+        Ok(Some(mean))
+    }
+
     /// Copies all of them into films of the host, whatever is on these, but for what the host has already.
     pub(super) fn download(&self, backend: &mut B, room: RawFilms) -> Result<RawFilms, Error> {
         let shorter = match &self.shorter {
             Some([emission, direct]) => {
                 let [first, second] = room.shorter.unwrap_or_default();
-                Some([backend.download_into(emission, first)?, backend.download_into(direct, second)?])
+                Some([self.gathered(backend, emission, first)?, self.gathered(backend, direct, second)?])
             }
             None => None,
         };
@@ -269,12 +290,31 @@ impl<B: Primitives> Films<B> {
             Some((film, _)) => Some(backend.download_into(film, room.first_hits.unwrap_or_default())?),
             None => None,
         };
-        Ok(RawFilms { image: backend.download_into(&self.image, room.image)?, shorter, first_hits })
+        Ok(RawFilms { image: self.gathered(backend, &self.image, room.image)?, shorter, first_hits })
+    }
+
+    /// Copies a film, whose layers are first put together: that is sooner done where they are than they are copied.
+    fn gathered(
+        &self,
+        backend: &mut B,
+        film: &B::Buf<FilmPixel>,
+        mut room: Vec<FilmPixel>,
+    ) -> Result<Vec<FilmPixel>, Error> {
+        let layers = film.len() / self.pixels;
+        if layers == 1 {
+            return backend.download_into(film, room);
+        }
+        let args = GatherArgs { film: film.ptr(), pixels: self.pixels as u32, layers: layers as u32 };
+        // SAFETY: the films are so many of so many pixels, and live until they are read.
+        unsafe { backend.launch::<stages::film_gather>(args)? };
+        room.resize(self.pixels, FilmPixel::zeroed());
+        backend.read(film, &mut room)?;
+        Ok(room)
     }
 
     /// What [`Films::download`] copies, without samples.
     pub(super) fn shape(&self) -> FilmShape {
-        let (pixels, has_shorter) = (self.image.len(), self.shorter.is_some());
-        FilmShape { pixels, has_shorter, has_first_hits: self.first_hits.is_some() }
+        let first_hits = self.first_hits.as_ref().map(|(film, _)| film.len());
+        FilmShape { pixels: self.pixels, has_shorter: self.shorter.is_some(), first_hits }
     }
 }

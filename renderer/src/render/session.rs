@@ -3,8 +3,11 @@
 use std::time::Instant;
 
 use device::features::Features;
+use rayon::prelude::*;
 use torrance_gpu::primitives::Primitives;
+use torrance_image::film::Pixel;
 
+use super::films::{Films, MEAN};
 use super::{Begun, Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish, prepare, upload_now};
 use crate::assemble::{Families, SceneData};
 
@@ -13,6 +16,13 @@ use crate::assemble::{Families, SceneData};
 /// those of [`super::render_with`], to the last bit on a CPU.
 pub(crate) struct Session<B: Primitives> {
     last: Option<Last<B>>,
+}
+
+/// A render, and its image where it was rendered.
+pub(crate) struct WithMean<B: Primitives> {
+    pub(crate) rendered: Rendered,
+    /// Mean radiance of every pixel, row by row.
+    pub(crate) mean: Result<B::Buf<[f32; 3]>, Error>,
 }
 
 /// State that the previous render left behind.
@@ -45,6 +55,28 @@ impl<B: Primitives> Session<B> {
     /// # Errors
     /// There is not enough memory, or what the machine says. The next render then begins anew.
     pub(crate) fn render(&mut self, backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
+        Ok(self.render_films(backend, job)?.0)
+    }
+
+    /// As [`Session::render`]. Also gives the mean of every pixel, row by row, in the memory of the back end: but of those samples
+    /// that were taken over from films, the host knows it.
+    ///
+    /// # Errors
+    /// As there; those that are about the means alone leave the render.
+    pub(crate) fn render_with_mean(&mut self, backend: &mut B, job: Job<'_>) -> Result<WithMean<B>, Error> {
+        let is_resumed = job.request.resumed.is_some();
+        let (rendered, films) = self.render_films(backend, job)?;
+        let on_machine = if is_resumed { None } else { films.mean(backend).transpose() };
+        let mean = on_machine.unwrap_or_else(|| {
+            drop(films);
+            let mean = |pixel: &Pixel| pixel.mean().map(|x| x as f32);
+            let means: Vec<_> = rendered.film.pixels.par_iter().map(mean).collect();
+            backend.upload(MEAN, &means)
+        });
+        Ok(WithMean { rendered, mean })
+    }
+
+    fn render_films(&mut self, backend: &mut B, job: Job<'_>) -> Result<(Rendered, Films<B>), Error> {
         let Job { scene, request, observe } = job;
         let (options, spp) = (request.options, request.budget.spp);
         prepare(backend, scene, options)?;
@@ -81,7 +113,7 @@ impl<B: Primitives> Session<B> {
             }
         };
         let begun = Begun { upload, shortage: last.uploaded.shortage() };
-        run.render(backend, last.uploaded.view(scene), &part, begun, Some(observe))?;
+        let films = run.render(backend, last.uploaded.view(scene), &part, begun, Some(observe))?;
         let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
@@ -90,7 +122,7 @@ impl<B: Primitives> Session<B> {
             None
         };
         self.last = Some(last);
-        Ok(Rendered { stage_times, ..finish(work, integrator) })
+        Ok((Rendered { stage_times, ..finish(work, integrator) }, films))
     }
 }
 

@@ -2,10 +2,28 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Memory available without swapping, bytes: the least of what the machine has, what the control groups of the process leave
-/// (versions 1 and 2) and what its limit of address space leaves. `None` where the system tells nothing.
+/// (versions 1 and 2) and what its limit of address space leaves. `None` where the system tells nothing. It is what was so a
+/// moment ago at most: to ask takes longer than to render a small image.
 pub fn available_memory() -> Option<u128> {
+    /// How long an answer holds.
+    const MOMENT: Duration = Duration::from_millis(50);
+    static LAST: Mutex<Option<(Instant, Option<u128>)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match *last {
+        Some((when, bytes)) if when.elapsed() < MOMENT => bytes,
+        _ => {
+            let bytes = ask();
+            *last = Some((Instant::now(), bytes));
+            bytes
+        }
+    }
+}
+
+fn ask() -> Option<u128> {
     if !cfg!(target_os = "linux") {
         return None;
     }

@@ -70,6 +70,14 @@ fn scenes_larger_than_the_memory() {
     contains(&child.left, &["contexts=0 modules=0 streams=0 events=0 allocations=0 pinned=0 "]);
 }
 
+#[test]
+fn arrays_and_images() {
+    let Some(fake) = fake() else { return };
+    let child = run("arrays", &[(LIBRARY_VARIABLE, fake), (DRIVER_VARIABLE, fake)]);
+    println!("{}", child.answer);
+    contains(&child.left, &["contexts=0 modules=0 streams=0 events=0 allocations=0 pinned=0 "]);
+}
+
 /// The driver made for the test has its memory from the host: with a GPU's there would be no limit that both start with.
 #[test]
 #[cfg(unix)]

@@ -16,7 +16,7 @@ use torrance_gpu::backend::cuda::driver;
 /// The variable that tells the child where the fake driver is.
 pub(super) const DRIVER_VARIABLE: &str = "TORRANCE_TEST_DRIVER";
 
-/// Runs a kernel of the program: the megakernels, and the one that tells the layout of structures.
+/// Runs a kernel of the program: the megakernels, those of arrays, and the one that tells the layout of structures.
 extern "C" fn launch(name: *const c_char, args: *const c_void) {
     // SAFETY: the fake driver hands on the name of a kernel.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap();
@@ -27,6 +27,10 @@ extern "C" fn launch(name: *const c_char, args: *const c_void) {
             "megakernel" => run_megakernel::<stages::megakernel>(args),
             "megakernel_basic" => run_megakernel::<stages::megakernel_basic>(args),
             "megakernel_glass" => run_megakernel::<stages::megakernel_glass>(args),
+            "film_gather" => run_stage::<stages::film_gather>(&*args.cast()),
+            "film_mean" => run_stage::<stages::film_mean>(&*args.cast()),
+            "bsdf_eval" => run_stage::<stages::bsdf_eval>(&*args.cast()),
+            "bsdf_sample" => run_stage::<stages::bsdf_sample>(&*args.cast()),
             // Nothing comes of the others: a wavefront has no path, and is done at once.
             _ => {}
         }

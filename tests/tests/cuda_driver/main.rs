@@ -5,6 +5,7 @@
 //! A driver's status is determined once per process, and a kernel's error ends a process's use of the GPU. So each case runs
 //! in a process of its own: this test program again, told by `TORRANCE_TEST_CASE` what to do.
 
+mod arrays;
 mod back_end;
 mod cases;
 mod children;
@@ -125,6 +126,7 @@ fn child() {
         "special" => said(many_feature_sets()),
         "places" => said(places()),
         "scenes" => scenes::run(),
+        "arrays" => arrays::run(),
         "short" => said(download_without_memory()),
         "no faults" => faults::none(),
         "faults of calls" => faults::each_call(),

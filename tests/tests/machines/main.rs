@@ -3,6 +3,8 @@
 mod back_ends;
 mod gpu_lobes;
 mod gpu_selftest;
+mod laboratory;
+mod resident;
 mod selftest_gpu;
 mod stage_replay;
 mod traversal;

@@ -1,7 +1,7 @@
 //! `torrance bench build`: how fast trees are built, and what they cost rays.
 
+use crate::ExitCode;
 use std::fmt;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::bench::{BuildTiming, Layout, build_threads, slope, time_build};

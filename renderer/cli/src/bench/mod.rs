@@ -1,7 +1,6 @@
 //! `torrance bench`: measures what the program is made of.
 
-use std::process::ExitCode;
-
+use crate::ExitCode;
 use clap::Subcommand;
 
 use super::Failure;

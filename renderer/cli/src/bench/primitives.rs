@@ -1,8 +1,8 @@
 //! `torrance bench primitives`: how fast the primitives are, on arrays of several lengths.
 
+use crate::ExitCode;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::bench::{Baseline, End, Skipped, Watch, catalogue, chart, names};

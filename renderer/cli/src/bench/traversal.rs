@@ -1,7 +1,7 @@
 //! `torrance bench traversal`: how fast the rays of a scene are traced.
 
+use crate::ExitCode;
 use std::fmt;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::DeviceChoice;

@@ -1,7 +1,7 @@
 //! `torrance compare`: how far an image is from a reference, and whether noise explains it.
 
+use crate::ExitCode;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use torrance_image::compare::Region;
 use torrance_image::compare::comparison::{Comparison, Settings, compare};

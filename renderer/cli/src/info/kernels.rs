@@ -1,7 +1,7 @@
 //! `torrance info --kernels`: the resources that every kernel takes of a GPU, and how far it fills it.
 
+use crate::ExitCode;
 use std::fmt;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::MachineError;

@@ -1,10 +1,10 @@
 //! `torrance regress --bless`: new references.
 
+use crate::ExitCode;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use renderer::regress::suite::{Expect, Source};
 use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options, Stop};

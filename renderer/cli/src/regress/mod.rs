@@ -1,10 +1,10 @@
 //! `torrance regress`: a suite of images against their references.
 
+use crate::ExitCode;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use renderer::regress::suite::{Source, matches};
 use renderer::regress::{

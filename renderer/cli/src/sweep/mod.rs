@@ -4,9 +4,9 @@ mod against;
 mod outputs;
 mod vary;
 
+use crate::ExitCode;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::thread;
 
 use renderer::sweep::{

@@ -13,7 +13,7 @@ use device::features::Features;
 use device::path::stage::Stage;
 use rayon::prelude::*;
 
-use super::{Backend, Buffer, COPY, Error, NODES, Shared, reserve, reserve_in};
+use super::{Backend, Buffer, COPY, Error, NODES, Shared, check_room, reserve, reserve_in};
 
 /// The name of an instruction set for people.
 pub fn name_of(isa: InstructionSet) -> &'static str {
@@ -54,6 +54,18 @@ impl Cpu {
         self.pool.install(|| {
             (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| run(i * chunk..n.min((i + 1) * chunk)));
         });
+    }
+
+    /// What is in a buffer.
+    fn elements<'a, T>(&'a self, buf: &'a CpuBuf<T>) -> &'a [T] {
+        match buf {
+            // SAFETY: `UnsafeCell<T>` has the layout of `T`, and no stage runs, as launches end before they return, and
+            // `self` is borrowed.
+            CpuBuf::Own(cells) => unsafe {
+                std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len())
+            },
+            CpuBuf::Shared(elements) => elements,
+        }
     }
 
     /// Runs `work` on the threads of the pool, and waits for it.
@@ -162,16 +174,26 @@ impl Backend for Cpu {
         room: Vec<T>,
     ) -> Result<Vec<T>, Error> {
         let mut data = reserve_in(room, COPY, buf.len())?;
-        match buf {
-            CpuBuf::Own(cells) => {
-                // SAFETY: `UnsafeCell<T>` has the layout of `T`, and no stage runs, as launches end before they return, and
-                // `self` is borrowed.
-                let elements = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len()) };
-                self.pool.install(|| data.par_extend(elements.par_iter().copied()));
-            }
-            CpuBuf::Shared(elements) => data.extend_from_slice(elements),
-        }
+        let elements = self.elements(buf);
+        self.pool.install(|| data.par_extend(elements.par_iter().copied()));
         Ok(data)
+    }
+
+    fn write<T: Pod + Send + Sync>(&mut self, data: &[T], buf: &mut CpuBuf<T>) -> Result<(), Error> {
+        check_room(data.len(), buf.len())?;
+        let CpuBuf::Own(cells) = buf else {
+            return Err(Error { doing: "writing".into(), reason: "others read the memory".into() });
+        };
+        let put = |(cell, element): (&mut UnsafeCell<T>, &T)| *cell.get_mut() = *element;
+        self.pool.install(|| cells.par_iter_mut().zip(data).for_each(put));
+        Ok(())
+    }
+
+    fn read<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>, data: &mut [T]) -> Result<(), Error> {
+        check_room(data.len(), buf.len())?;
+        let elements = self.elements(buf);
+        self.pool.install(|| data.par_iter_mut().zip(elements).for_each(|(to, element)| *to = *element));
+        Ok(())
     }
 
     fn copy<T: Pod + Send + Sync>(&mut self, from: &CpuBuf<T>, to: &mut CpuBuf<T>) -> Result<(), Error> {

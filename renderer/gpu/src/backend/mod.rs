@@ -141,6 +141,18 @@ pub trait Backend {
         room: Vec<T>,
     ) -> Result<Vec<T>, Error>;
 
+    /// Copies elements into the beginning of a buffer, after everything launched so far has finished.
+    ///
+    /// # Errors
+    /// The buffer has fewer elements, stages may not write it, or the machine reports an error.
+    fn write<T: Pod + Send + Sync>(&mut self, data: &[T], buf: &mut Self::Buf<T>) -> Result<(), Error>;
+
+    /// Copies the first elements of a buffer back, after everything launched so far has finished.
+    ///
+    /// # Errors
+    /// The buffer has fewer elements, or what went wrong in the machine.
+    fn read<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>, data: &mut [T]) -> Result<(), Error>;
+
     /// Queues a copy of one buffer to another.
     ///
     /// # Errors
@@ -194,6 +206,17 @@ pub struct Error {
 /// The label of the memory that a download returns.
 const NODES: &str = "BVH nodes";
 const COPY: &str = "a copy of the results";
+
+/// An error unless a buffer of `len` elements has so many that are to be copied.
+fn check_room(wanted: usize, len: usize) -> Result<(), Error> {
+    match wanted <= len {
+        true => Ok(()),
+        false => Err(Error {
+            doing: format!("copying {wanted} elements"),
+            reason: format!("the buffer has {len}"),
+        }),
+    }
+}
 
 /// Room for `len` elements, or an error: the size of an image is the user's choice.
 fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {

@@ -138,6 +138,14 @@ pub fn read_layers(path: &Path) -> Result<Layers, ReadError> {
     openexr::decode_layers(file).map_err(|reason| ReadError::Invalid { format, reason })
 }
 
+/// Reads all channels of an EXR file in memory.
+///
+/// # Errors
+/// It is none.
+pub fn decode_layers(bytes: &[u8]) -> Result<Layers, DecodeError> {
+    openexr::decode_layers(Cursor::new(bytes))
+}
+
 impl From<&Image> for Layers {
     fn from(image: &Image) -> Self {
         let mut layers = Self::new(image.width, image.height);

@@ -28,7 +28,7 @@ use rayon::prelude::*;
 pub use estimate::{ImageEstimate, PIXEL_FILTER};
 pub use extent::Extent;
 pub use format::Format;
-pub use image::{Image, ReadError, read, read_layers, size};
+pub use image::{Image, ReadError, decode_layers, read, read_layers, size};
 pub use layers::Layers;
 pub use output::write_images;
 pub use ranges::SampleRanges;

@@ -5,6 +5,7 @@
 //! is decoded. The tests of malformed files hold loading to that.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use glam::Vec3;
 pub use torrance_system::available_memory;
@@ -151,7 +152,9 @@ const BYTES_PER_THREAD: u128 = 1 << 20;
 /// Memory that the film of a render may take, bytes: what is available, less what the render takes beside it on all of this
 /// machine's threads. `None` where the system tells nothing.
 pub fn memory_for_film() -> Option<u128> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u128;
+    static THREADS: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let threads = *THREADS as u128;
     Some(available_memory()?.saturating_sub(BYTES_OF_PROGRAM + threads * BYTES_PER_THREAD))
 }
 

@@ -33,6 +33,16 @@ pub(crate) enum Contents {
 }
 
 impl Asset {
+    /// A mesh that is in no file. `path` has to end in `.ply`.
+    pub fn mesh(path: PathBuf, mesh: Arc<TriangleMesh>) -> Self {
+        Self { path, contents: Contents::Mesh(mesh) }
+    }
+
+    /// An image that is in no file. `path` has to end in `.png` if it is of bytes, and in `.exr` if it is of floats.
+    pub fn image(path: PathBuf, image: Image) -> Self {
+        Self { path, contents: Contents::Image(image) }
+    }
+
     /// This file when its bytes are written, but to another file for now.
     pub fn unfinished(&self, at: &Path) -> Self {
         let contents = match &self.contents {

@@ -18,6 +18,9 @@ use crate::files::mesh::ply;
 use crate::input::file::{ReadError, read_regular};
 use crate::input::{Error, io_reason};
 
+/// Most meshes that are kept where shapes put them: of a shape that moves again and again, there is no end to them.
+const MOST_PLACED: usize = 4096;
+
 /// Contents of files, by their paths free of symbolic links and the way in which they were read.
 #[derive(Debug, Default)]
 pub(crate) struct FileCache {
@@ -85,6 +88,11 @@ impl Files {
     pub(crate) fn place(&self, mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placement {
         let Some(kept) = &self.kept else { return mesh::place(mesh, t) };
         let key = (Arc::as_ptr(mesh).addr(), t.to_cols_array().map(f32::to_bits));
+        let mut known = lock(&kept.placed);
+        if known.len() >= MOST_PLACED && !known.contains_key(&key) {
+            known.clear();
+        }
+        drop(known);
         // With the mesh, so that no other comes to have its address.
         let placed = get_or(&kept.placed, key, || Ok((Arc::clone(mesh), mesh::place(mesh, t))));
         let Ok::<_, Infallible>((_, placed)) = placed;
@@ -124,6 +132,11 @@ impl MemoryFiles {
             }
         }
         Self(assets.into_iter().map(|asset| (asset.path, asset.contents)).collect())
+    }
+
+    /// These files, and others, which take the place of those of the same paths.
+    pub(crate) fn and(&self, others: Self) -> Self {
+        Self(self.0.iter().map(|(path, contents)| (path.clone(), contents.clone())).chain(others.0).collect())
     }
 
     /// Where a file is instead, if it is here: the original of a copy, or just where the scene has it.

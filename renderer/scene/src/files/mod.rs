@@ -75,6 +75,12 @@ impl Files {
         Self { elsewhere: Arc::new(elsewhere), ..self }
     }
 
+    /// These files and more such assets, which take the place of others of the same paths.
+    pub(crate) fn and(self, assets: Vec<Asset>) -> Self {
+        let elsewhere = self.elsewhere.and(MemoryFiles::new(assets, self.kept.as_deref()));
+        Self { elsewhere: Arc::new(elsewhere), ..self }
+    }
+
     /// The existing files among those that the scene has named so far, free of symbolic links.
     pub fn named(&self) -> BTreeSet<PathBuf> {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,6 +50,12 @@ impl Paths {
         Self { pool, sort: true, order_rays: When::Auto, compact: true, regenerate: true }
     }
 
+    /// Slots of the pool on a GPU: `docs/wavefront.md` has the rates with others.
+    pub const ON_GPU: u32 = 1 << 23;
+
+    /// Slots of the pool on a CPU: few, so that paths stay in the caches.
+    pub const ON_CPU: u32 = 1 << 15;
+
     /// The most slots that a pool may have.
     pub const MOST: u32 = 1 << 26;
 

@@ -13,10 +13,66 @@ use device::path::stage::Stage;
 use super::code;
 use super::driver::call;
 use super::{Cuda, CudaBuffer, memory};
-use crate::backend::{Backend, Buffer, COPY, Error, NODES, Place, Shared, reserve_in};
+use crate::backend::{Backend, Buffer, COPY, Error, NODES, Place, Shared, check_room, reserve_in};
 
 /// The operation in errors while times are taken.
 const TIMING: &str = "timing the GPU";
+
+impl Cuda {
+    /// Copies elements into the beginning of a buffer that has as many, and waits for it; the context is current.
+    fn copy_in<T: Pod>(&mut self, data: &[T], buffer: &mut CudaBuffer<T>) -> Result<(), Error> {
+        let bytes = size_of_val(data);
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream has been waited
+        // for below.
+        let copied = code::check(unsafe {
+            call::cuMemcpyHtoDAsync_v2(
+                buffer.address(),
+                data.as_ptr().cast::<c_void>(),
+                bytes,
+                self.queue.raw(),
+            )
+        });
+        let finished = self.finish();
+        copied.map_err(|code| self.failed(format!("uploading {}", buffer.description()), code))?;
+        finished
+    }
+
+    /// Makes the context current and waits for what was launched, if the buffer is of this back end.
+    fn enter_to_download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<(), Error> {
+        let doing = || format!("downloading {}", buffer.description());
+        self.enter_then(&doing)?;
+        if !self.owns(buffer) {
+            return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
+        }
+        self.finish()
+    }
+
+    /// Copies the first `len` elements of a buffer, and waits for it; the context is current.
+    ///
+    /// # Safety
+    /// There is room for them at `to`, which nothing else uses meanwhile, and the buffer has as many.
+    unsafe fn copy_out<T: Pod>(
+        &mut self,
+        buffer: &CudaBuffer<T>,
+        to: *mut T,
+        len: usize,
+    ) -> Result<(), Error> {
+        let bytes = len * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: as the caller promised, until the stream has been waited for below.
+        let copied = code::check(unsafe {
+            call::cuMemcpyDtoHAsync_v2(to.cast::<c_void>(), buffer.address(), bytes, self.queue.raw())
+        });
+        let finished = self.finish();
+        copied.map_err(|code| self.failed(format!("downloading {}", buffer.description()), code))?;
+        finished
+    }
+}
 
 impl Backend for Cuda {
     type Buf<T: Pod + Send + Sync> = CudaBuffer<T>;
@@ -74,22 +130,8 @@ impl Backend for Cuda {
         data: &[T],
     ) -> Result<CudaBuffer<T>, Error> {
         self.enter_then(&|| format!("allocating \"{label}\""))?;
-        let buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len(), self.place)?;
-        if buffer.bytes() != 0 {
-            // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream
-            // has been waited for below.
-            let copied = code::check(unsafe {
-                call::cuMemcpyHtoDAsync_v2(
-                    buffer.address(),
-                    data.as_ptr().cast::<c_void>(),
-                    buffer.bytes(),
-                    self.queue.raw(),
-                )
-            });
-            let finished = self.finish();
-            copied.map_err(|code| self.failed(format!("uploading {}", buffer.description()), code))?;
-            finished?;
-        }
+        let mut buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len(), self.place)?;
+        self.copy_in(data, &mut buffer)?;
         Ok(buffer)
     }
 
@@ -116,31 +158,30 @@ impl Backend for Cuda {
         buffer: &CudaBuffer<T>,
         room: Vec<T>,
     ) -> Result<Vec<T>, Error> {
-        let doing = || format!("downloading {}", buffer.description());
+        self.enter_to_download(buffer)?;
+        let mut data = reserve_in(room, COPY, buffer.len())?;
+        // SAFETY: the vector has room for as many elements.
+        unsafe { self.copy_out(buffer, data.as_mut_ptr(), buffer.len())? };
+        // SAFETY: all elements have been written, but for those of no bytes, and every pattern of bits is a `T`.
+        unsafe { data.set_len(buffer.len()) };
+        Ok(data)
+    }
+
+    fn write<T: Pod + Send + Sync>(&mut self, data: &[T], buffer: &mut CudaBuffer<T>) -> Result<(), Error> {
+        let doing = || format!("uploading {}", buffer.description());
+        check_room(data.len(), buffer.len())?;
         self.enter_then(&doing)?;
         if !self.owns(buffer) {
             return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
         }
-        self.finish()?;
-        let mut data = reserve_in(room, COPY, buffer.len())?;
-        if buffer.bytes() != 0 {
-            // SAFETY: the vector has room for as many bytes as the buffer has, and is kept until the stream has
-            // been waited for below.
-            let copied = code::check(unsafe {
-                call::cuMemcpyDtoHAsync_v2(
-                    data.as_mut_ptr().cast::<c_void>(),
-                    buffer.address(),
-                    buffer.bytes(),
-                    self.queue.raw(),
-                )
-            });
-            let finished = self.finish();
-            copied.map_err(|code| self.failed(doing(), code))?;
-            finished?;
-        }
-        // SAFETY: all elements have been written, but for those of no bytes, and every pattern of bits is a `T`.
-        unsafe { data.set_len(buffer.len()) };
-        Ok(data)
+        self.copy_in(data, buffer)
+    }
+
+    fn read<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>, data: &mut [T]) -> Result<(), Error> {
+        check_room(data.len(), buffer.len())?;
+        self.enter_to_download(buffer)?;
+        // SAFETY: the slice has as many elements, and is borrowed.
+        unsafe { self.copy_out(buffer, data.as_mut_ptr(), data.len()) }
     }
 
     /// By the driver: what the machine's memory can do at best.

@@ -341,7 +341,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
         "other back and sides",
         Scene(
             "reflectance = [0.8, 0.7, 0.6]",
-            "reflectance = [0.8, 0.7, 0.6]\nback = \"gold\"\ntwo_sided = true",
+            "reflectance = [0.8, 0.7, 0.6]\nback = \"gold\"\ntwo_sided = false",
         ),
         r#"scene.toml:17:1: material "white" has another material on its back; leave "two_sided" out"#,
     ),

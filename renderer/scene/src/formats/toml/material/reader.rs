@@ -63,8 +63,12 @@ impl Reader<'_, '_, '_> {
     /// Reports what says nothing for a material of this kind, or what its back does already.
     fn check_sides(&self, kind: &str) {
         let section = &self.section;
+        // What goes without saying may be said, as where a material with all its defaults gets another type.
+        let is_usual = |key: &str, said: Option<bool>| {
+            (key, said) == ("two_sided", Some(true)) || (key, said) == ("cull_backfaces", Some(false))
+        };
         let wrong = |key: &str, rule: &str| {
-            if let Some(field) = section.get(key) {
+            if let Some(field) = section.get(key).filter(|field| !is_usual(key, field.as_bool())) {
                 section.src.error(field.key_span, format!("{} {rule}; leave {key:?} out", section.name));
             }
         };
