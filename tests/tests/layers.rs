@@ -15,6 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["torrance-gpu", "torrance-scene"],
     &["renderer"],
     &["torrance"],
+    &["torrance-python"],
 ];
 
 /// Crates that build or test the product, and may depend on all of it.

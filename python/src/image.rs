@@ -1,0 +1,300 @@
+//! Images: of renders, of files, of arrays.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use numpy::{
+    PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rayon::prelude::*;
+use torrance_image::film::develop::{Develop, Tonemap};
+use torrance_image::film::encode::{ExrDepth, PngDepth, Settings, encode};
+use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
+use torrance_image::film::write::Target;
+use torrance_image::film::{Format, Layers, Statistics, read_layers, write_images};
+use torrance_text::hint;
+
+use crate::errors;
+use crate::pool::work;
+use crate::source::{Attributes, Made, Record, Source, order};
+
+/// An image, with its noise and layers.
+#[pyclass(frozen, module = "torrance._torrance")]
+pub(crate) struct Image {
+    source: Source,
+    radiance: OnceLock<Py<PyArray3<f32>>>,
+    stderr: OnceLock<Py<PyArray3<f32>>>,
+    samples: OnceLock<Py<PyArray2<u32>>>,
+}
+
+impl From<Made> for Image {
+    fn from(made: Made) -> Self {
+        Self::new(Source::Made(Box::new(made)))
+    }
+}
+
+#[pymethods]
+impl Image {
+    /// Reads an image file, with its layers.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let refused = |e: &dyn std::fmt::Display| errors::of_file(format_args!("{}: {e}", path.display()));
+        let format = Format::from_path(&path).map_err(|e| refused(&e))?;
+        let layers = work(py, || read_layers(&path)).map_err(|e| refused(&e))?;
+        Ok(Self::new(Source::Layers(layers, format)))
+    }
+
+    /// Of arrays: radiance (H, W, 3), standard errors likewise, sample counts (H, W).
+    #[staticmethod]
+    #[pyo3(signature = (radiance, stderr, samples, attributes))]
+    fn of_arrays(
+        radiance: PyReadonlyArray3<'_, f32>,
+        stderr: Option<PyReadonlyArray3<'_, f32>>,
+        samples: Option<PyReadonlyArray2<'_, u32>>,
+        attributes: Attributes,
+    ) -> PyResult<Self> {
+        let [height, width, 3] = *radiance.shape() else {
+            return Err(errors::of_value(format_args!("expected (H, W, 3), not {:?}", radiance.shape())));
+        };
+        let mut layers = Layers::new(width as u32, height as u32).saying(attributes);
+        push_rgb(&mut layers, "", &radiance)?;
+        if let Some(stderr) = &stderr {
+            if stderr.shape() != radiance.shape() {
+                let shapes = (stderr.shape(), radiance.shape());
+                return Err(errors::of_value(format_args!(
+                    "stderr is {:?}, and the image {:?}",
+                    shapes.0, shapes.1
+                )));
+            }
+            push_rgb(&mut layers, STDERR, stderr)?;
+        }
+        if let Some(samples) = &samples {
+            if samples.shape() != [height, width] {
+                return Err(errors::of_value(format_args!(
+                    "samples are {:?}, not {:?}",
+                    samples.shape(),
+                    [height, width]
+                )));
+            }
+            let counts = samples.as_slice().map_err(errors::of_value)?.to_vec();
+            layers.push(SAMPLES, Samples::Uint(counts));
+        }
+        Ok(Self::new(Source::Layers(layers, Format::Exr)))
+    }
+
+    /// Height and width, pixels.
+    pub(crate) fn shape(&self) -> (u32, u32) {
+        self.source.size()
+    }
+
+    /// Mean radiance, (H, W, 3).
+    fn radiance(&self, py: Python<'_>) -> PyResult<Py<PyArray3<f32>>> {
+        if let Some(array) = self.radiance.get() {
+            return Ok(array.clone_ref(py));
+        }
+        let image = work(py, || self.source.image())?;
+        let array = rgb_array(py, image.pixels, self.shape())?;
+        Ok(self.radiance.get_or_init(|| array).clone_ref(py))
+    }
+
+    /// Standard errors of the mean, (H, W, 3), if they are known; infinite where they are not.
+    fn stderr(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray3<f32>>>> {
+        if let Some(array) = self.stderr.get() {
+            return Ok(Some(array.clone_ref(py)));
+        }
+        let stderr = work(py, || self.source.stderr());
+        let Some(stderr) = stderr else { return Ok(None) };
+        let array = rgb_array(py, stderr, self.shape())?;
+        Ok(Some(self.stderr.get_or_init(|| array).clone_ref(py)))
+    }
+
+    /// Number of samples of each pixel, (H, W), if they are known.
+    fn samples(&self, py: Python<'_>) -> PyResult<Option<Py<PyArray2<u32>>>> {
+        if let Some(array) = self.samples.get() {
+            return Ok(Some(array.clone_ref(py)));
+        }
+        let counts = work(py, || self.source.samples());
+        let Some(counts) = counts else { return Ok(None) };
+        let (height, width) = self.shape();
+        let array = PyArray1::from_vec(py, counts).reshape([height as usize, width as usize])?.unbind();
+        Ok(Some(self.samples.get_or_init(|| array).clone_ref(py)))
+    }
+
+    /// Names of the layers.
+    fn layers(&self, py: Python<'_>) -> Vec<String> {
+        let layers = work(py, || self.source.layers());
+        let mut names: Vec<String> = Vec::new();
+        for channel in &layers.channels {
+            let name = match channel.name.rsplit_once('.') {
+                Some((layer, _)) if !layer.starts_with("id") => layer.to_owned(),
+                _ => channel.name.clone(),
+            };
+            let is_image = ["R", "G", "B"].contains(&name.as_str());
+            if !is_image && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// A layer, (H, W) or (H, W, C).
+    fn layer(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let layers = work(py, || self.source.layers());
+        let (height, width) = self.shape();
+        let [height, width] = [height as usize, width as usize];
+        if let Some(channel) = layers.channel(name) {
+            return Ok(match &channel.samples {
+                Samples::Uint(x) => PyArray1::from_slice(py, x).reshape([height, width])?.into_any().unbind(),
+                x => PyArray1::from_vec(py, x.floats()).reshape([height, width])?.into_any().unbind(),
+            });
+        }
+        let is_of_it = |channel: &str| channel.rsplit_once('.').is_some_and(|(layer, _)| layer == name);
+        let mut channels: Vec<_> = layers.channels.iter().filter(|channel| is_of_it(&channel.name)).collect();
+        // Files have them in the order of the alphabet.
+        channels.sort_by_key(|channel| channel.name.rsplit_once('.').map(|(_, component)| order(component)));
+        if channels.is_empty() {
+            let names = self.layers(py);
+            let message = format!(
+                "there is no layer {name:?}{}",
+                hint(name, "there are", names.iter().map(String::as_str))
+            );
+            return Err(errors::of_value(message));
+        }
+        let mut values = vec![0.0; height * width * channels.len()];
+        for (c, channel) in channels.iter().enumerate() {
+            for (i, value) in values[c..].iter_mut().step_by(channels.len()).enumerate() {
+                *value = channel.samples.get(i);
+            }
+        }
+        Ok(PyArray1::from_vec(py, values).reshape([height, width, channels.len()])?.into_any().unbind())
+    }
+
+    /// What files say of it.
+    fn attributes(&self, py: Python<'_>) -> Attributes {
+        work(py, || self.source.attributes())
+    }
+
+    /// Samples per pixel, seconds, paths, whether it was interrupted, rejected samples, device: as far as it is known.
+    #[expect(clippy::type_complexity, reason = "Python takes it apart")]
+    fn record(&self) -> (Option<u32>, Option<f64>, Option<u64>, bool, Option<u64>, Option<String>) {
+        let Record { spp, seconds, paths, interrupted, rejected, device } = self.source.record();
+        (spp, seconds, paths, interrupted, rejected, device)
+    }
+
+    /// Relative standard error of the image as a whole.
+    fn noise(&self, py: Python<'_>) -> PyResult<f64> {
+        work(py, || self.source.estimate()).map(|estimate| Statistics::relative_stderr_of(&estimate))
+    }
+
+    /// Where the GPU that rendered it has its radiance: address, index of the device, and height and width.
+    fn on_device(&self) -> Option<(u64, u32, (u32, u32))> {
+        let Source::Made(made) = &self.source else { return None };
+        let image = made.on_device.as_ref()?;
+        let [width, height] = image.size();
+        Some((image.address(), image.device(), (height, width)))
+    }
+
+    /// Writes it to a file, of a format by its name.
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        exposure: f32,
+        tonemap: &str,
+        bits: u8,
+        half: bool,
+    ) -> PyResult<()> {
+        let settings = Settings {
+            develop: Develop { exposure, tonemap: tonemap_of(tonemap)? },
+            png: if bits == 16 { PngDepth::Sixteen } else { PngDepth::Eight },
+            exr: if half { ExrDepth::Half } else { ExrDepth::Float },
+        };
+        let target = Target::check(&path).map_err(errors::of_file)?;
+        let failed = work(py, || {
+            let about = self.source.about();
+            let layers = || self.source.layers();
+            self.source.image().map(|image| write_images(&[target], &image, &layers, &settings, &about).1)
+        })?;
+        failed.first().map_or(Ok(()), |e| Err(errors::of_file(e)))
+    }
+
+    /// As a display shows it: bytes, (H, W, 3).
+    fn tonemap(&self, py: Python<'_>, exposure: f32, tonemap: &str) -> PyResult<Py<PyArray3<u8>>> {
+        let develop = Develop { exposure, tonemap: tonemap_of(tonemap)? };
+        let bytes = work(py, || {
+            let image = self.source.image()?;
+            Ok::<_, PyErr>(
+                image.pixels.par_iter().flat_map_iter(|pixel| develop.to_bytes(*pixel)).collect::<Vec<_>>(),
+            )
+        })?;
+        let (height, width) = self.shape();
+        Ok(PyArray1::from_vec(py, bytes).reshape([height as usize, width as usize, 3])?.unbind())
+    }
+
+    /// The bytes of a PNG file.
+    fn png<'py>(&self, py: Python<'py>, exposure: f32, tonemap: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let settings =
+            Settings { develop: Develop { exposure, tonemap: tonemap_of(tonemap)? }, ..Settings::default() };
+        let encoded = work(py, || {
+            let image = self.source.image()?;
+            encode(&image, Format::Png, &settings, &self.source.about()).map_err(errors::of_value)
+        })?;
+        Ok(PyBytes::new(py, &encoded.bytes))
+    }
+
+    /// The samples of this image and of another of the same scene.
+    fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        work(py, || self.source.merged(&other.source)).map(Self::new)
+    }
+
+    /// All of it, sums included, as bytes for another process.
+    fn pack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &work(py, || self.source.pack())?))
+    }
+
+    /// An image of such bytes.
+    #[staticmethod]
+    fn unpack(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        work(py, || Source::unpack(bytes)).map(Self::new)
+    }
+}
+
+impl Image {
+    pub(crate) const fn source(&self) -> &Source {
+        &self.source
+    }
+
+    fn new(source: Source) -> Self {
+        Self { source, radiance: OnceLock::new(), stderr: OnceLock::new(), samples: OnceLock::new() }
+    }
+}
+
+/// Three channels of a layer.
+fn push_rgb(layers: &mut Layers, layer: &str, array: &PyReadonlyArray3<'_, f32>) -> PyResult<()> {
+    let (pixels, _) = array.as_slice().map_err(errors::of_value)?.as_chunks::<3>();
+    layers.push_floats(layer, ["R", "G", "B"], pixels);
+    Ok(())
+}
+
+fn rgb_array(
+    py: Python<'_>,
+    pixels: Vec<[f32; 3]>,
+    (height, width): (u32, u32),
+) -> PyResult<Py<PyArray3<f32>>> {
+    let array = PyArray1::from_vec(py, pixels.into_flattened());
+    Ok(array.reshape([height as usize, width as usize, 3])?.unbind())
+}
+
+fn tonemap_of(name: &str) -> PyResult<Tonemap> {
+    match name {
+        "clip" => Ok(Tonemap::Clip),
+        "reinhard" => Ok(Tonemap::Reinhard),
+        "aces" => Ok(Tonemap::Aces),
+        _ => Err(errors::of_value(format_args!(
+            "tonemap: unknown {name:?}{}",
+            hint(name, "there are", ["clip", "reinhard", "aces"])
+        ))),
+    }
+}

@@ -1,0 +1,395 @@
+//! Scenes that stay on machines from one render to the next.
+
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use renderer::assemble::{Original, SceneData};
+use renderer::render::aov::{self, Aov, AovPlan};
+use renderer::render::{Budget, Control, Options, Progress, Rendered, Request};
+use renderer::{DeviceImage, Fleet, FleetChoice, Integrators, MachineError, Resident};
+use torrance_scene::limits::MAX_SPP;
+use torrance_scene::{Description, Options as LoadOptions, Overrides, PathError, SceneValues};
+use torrance_text::hint;
+
+use crate::asset::Asset;
+use crate::errors;
+use crate::image::Image;
+use crate::pool::{watched, with_threads, work};
+use crate::source::Made;
+use crate::values::{to_python, to_toml};
+
+/// A scene: its values, and what is made of them.
+#[pyclass(frozen, module = "torrance._torrance")]
+pub(crate) struct Scene {
+    state: Mutex<State>,
+    /// What its images say that it is called.
+    name: String,
+}
+
+/// Everything that renders take.
+struct State {
+    values: SceneValues,
+    /// Number of changes to the values.
+    changes: u64,
+    built: Option<Built>,
+    /// The scene as it was first, from which the others differ.
+    original: Option<Arc<Original>>,
+    /// Machines of this process, by their names and threads, with the scene on them.
+    machines: HashMap<(String, Option<usize>), Resident>,
+    process: u32,
+    /// Number of assets that were added.
+    assets: usize,
+}
+
+/// A scene as machines take it.
+#[derive(Clone)]
+struct Built {
+    changes: u64,
+    size: Option<(u32, u32)>,
+    description: Arc<Description>,
+    data: Arc<SceneData>,
+    /// Its fingerprint, once it is known.
+    hash: Arc<OnceLock<u64>>,
+}
+
+/// How to render.
+struct Spec {
+    spp: Option<u32>,
+    noise: Option<f64>,
+    time: Option<Duration>,
+    size: Option<(u32, u32)>,
+    seed: Option<u32>,
+    samples: Option<(u32, u32)>,
+    device: String,
+    threads: Option<usize>,
+    aovs: BTreeSet<Aov>,
+}
+
+#[pymethods]
+impl Scene {
+    /// Reads a scene file.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, allow_external: bool) -> PyResult<Self> {
+        let options = LoadOptions { allow_external, ..LoadOptions::default() };
+        let values = work(py, || SceneValues::open(&path, &options)).map_err(|e| errors::of_scene(&e))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self::new(values, name))
+    }
+
+    /// Reads a scene of values, which names files in `folder`, and assets by their indices, as in `memory/0.ply`.
+    #[staticmethod]
+    fn of_values(
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        folder: PathBuf,
+        assets: Vec<Py<Asset>>,
+        allow_external: bool,
+    ) -> PyResult<Self> {
+        let text = toml::to_string(&to_toml(values)?).map_err(errors::of_value)?;
+        let options = LoadOptions { allow_external, ..LoadOptions::default() };
+        let count = assets.len();
+        let assets = assets.iter().enumerate().map(|(i, asset)| asset.get().in_folder(&folder, i)).collect();
+        let values = work(py, || SceneValues::parse(&text, &folder, assets, &options));
+        let scene = Self::new(values.map_err(|e| errors::of_scene(&e))?, "scene".to_owned());
+        scene.lock().assets = count;
+        Ok(scene)
+    }
+
+    /// Warnings of the scene file.
+    fn warnings(&self) -> Vec<String> {
+        self.lock().values.warnings().iter().map(|problem| problem.message.clone()).collect()
+    }
+
+    /// Path, value and what it takes, of each parameter.
+    fn parameters(&self) -> Vec<(String, String, String)> {
+        let list = self.lock().values.list();
+        list.into_iter().map(|parameter| (parameter.path, parameter.value, parameter.takes)).collect()
+    }
+
+    fn get(&self, py: Python<'_>, path: &str) -> PyResult<Py<PyAny>> {
+        let value = self.lock().values.find(path).map_err(of_path)?;
+        let value = value.ok_or_else(|| of_path(PathError::NoValue(path.to_owned())))?;
+        to_python(py, &value)
+    }
+
+    fn takes(&self, path: &str) -> PyResult<String> {
+        self.lock().values.takes(path).map_err(of_path)
+    }
+
+    fn set(&self, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = to_toml(value)?;
+        let mut state = self.lock();
+        state.values.set_value(path, &value).map_err(of_path)?;
+        state.changes += 1;
+        Ok(())
+    }
+
+    /// Adds what is in no file, and returns the name by which values can call it.
+    fn add(&self, asset: &Asset) -> String {
+        let mut state = self.lock();
+        let index = state.assets;
+        let folder = state.values.folder().to_owned();
+        state.assets += 1;
+        state.values.add(vec![asset.in_folder(&folder, index)]);
+        asset.name(index)
+    }
+
+    /// A copy, whose parameters are its own; what was read and built is shared.
+    fn copy(&self) -> Self {
+        let state = self.lock();
+        let copy = Self::new(state.values.clone(), self.name.clone());
+        let State { changes, built, original, assets, .. } = &*state;
+        *copy.lock() = State {
+            changes: *changes,
+            built: built.clone(),
+            original: original.clone(),
+            assets: *assets,
+            values: state.values.clone(),
+            machines: HashMap::new(),
+            process: process::id(),
+        };
+        copy
+    }
+
+    /// Gives it the parameters of another, a copy of it or the scene that it is a copy of.
+    fn assign(&self, other: &Self) {
+        let values = other.lock().values.clone();
+        let mut state = self.lock();
+        state.values = values;
+        state.changes += 1;
+    }
+
+    /// Renders. `observe` is called several times a second with the samples per pixel so far, those wanted, and seconds; false
+    /// stops the render.
+    #[pyo3(signature = (*, spp, noise, time, size, seed, samples, device, threads, aovs, observe))]
+    #[expect(clippy::too_many_arguments, reason = "each has a name where it is called")]
+    fn render(
+        &self,
+        py: Python<'_>,
+        spp: Option<u32>,
+        noise: Option<f64>,
+        time: Option<f64>,
+        size: Option<(u32, u32)>,
+        seed: Option<u32>,
+        samples: Option<(u32, u32)>,
+        device: String,
+        threads: Option<usize>,
+        aovs: Vec<String>,
+        observe: Option<Py<PyAny>>,
+    ) -> PyResult<Image> {
+        let aovs = aovs.iter().map(|name| aov_named(name)).collect::<PyResult<_>>()?;
+        let time = time.map(Duration::try_from_secs_f64).transpose().map_err(errors::of_value)?;
+        let spec = Spec { spp, noise, time, size, seed, samples, device, threads, aovs };
+        let (watch, mut raised) = (Watch::default(), None);
+        let mut look = || {
+            if watch.is_stopped() {
+                return;
+            }
+            let goes_on = Python::attach(|py| watch.ask(py, observe.as_ref()));
+            if !matches!(goes_on, Ok(true)) {
+                watch.stop();
+                raised = goes_on.err();
+            }
+        };
+        let render = || {
+            // Not by threads that take other work while they wait.
+            let state = &mut *self.lock();
+            with_threads(|| state.render(&spec, &self.name, &watch))
+        };
+        let made = watched(py, render, &mut look)?;
+        match raised {
+            None => Ok(Image::from(made)),
+            Some(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
+                Err(errors::interrupted(py, Image::from(made)))
+            }
+            Some(error) => Err(error),
+        }
+    }
+}
+
+fn of_path(error: PathError) -> PyErr {
+    errors::of_value(error)
+}
+
+/// The layer of a name.
+fn aov_named(name: &str) -> PyResult<Aov> {
+    let found = Aov::ALL.into_iter().find(|(known, _)| *known == name);
+    let names = || Aov::ALL.into_iter().map(|(name, _)| name);
+    let wrong =
+        || errors::of_value(format_args!("aovs: unknown layer {name:?}{}", hint(name, "there are", names())));
+    found.map(|(_, aov)| aov).ok_or_else(wrong)
+}
+
+impl Scene {
+    fn new(values: SceneValues, name: String) -> Self {
+        let state = State {
+            values,
+            changes: 0,
+            built: None,
+            original: None,
+            machines: HashMap::new(),
+            process: process::id(),
+            assets: 0,
+        };
+        Self { state: Mutex::new(state), name }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn render(&mut self, spec: &Spec, name: &str, watch: &Watch) -> PyResult<Made> {
+        let Built { description, mut data, hash, .. } = self.build(spec.size)?;
+        if let Some(seed) = spec.seed {
+            Arc::make_mut(&mut data).settings.seed = seed;
+        }
+        let settings =
+            torrance_scene::RenderSettings { seed: data.settings.seed, ..description.render.clone() };
+        let mut plan = AovPlan::new(aov::DEFAULT.into_iter().chain(spec.aovs.iter().copied()).collect());
+        plan.describe(&description).map_err(errors::of_value)?;
+        let budget = spec.budget(settings.spp);
+        let options = plan.options();
+        let request = Request { first_sample: spec.first_sample(), ..Request::new(budget, options) };
+        let (rendered, device, on_device) =
+            self.render_on((&spec.device, spec.threads), &data, request, watch)?;
+        Ok(Made { rendered, plan, scene: data, hash, settings, device, on_device, name: name.to_owned() })
+    }
+
+    /// The scene as machines take it, built anew as far as values have changed.
+    fn build(&mut self, size: Option<(u32, u32)>) -> PyResult<Built> {
+        let is_it = |built: &&Built| built.changes == self.changes && built.size == size;
+        if let Some(built) = self.built.as_ref().filter(is_it) {
+            return Ok(built.clone());
+        }
+        let overrides = Overrides { size, ..Overrides::default() };
+        let loaded = self.values.load_with(&overrides).map_err(|e| errors::of_scene(&e))?;
+        let description = loaded.description;
+        let data = match &self.original {
+            Some(original) => original.variant(&description).map_err(errors::of_value)?,
+            None => {
+                let original = Original::new(description.clone()).map_err(errors::of_value)?;
+                self.original.insert(Arc::new(original)).scene().clone()
+            }
+        };
+        let (description, data) = (Arc::new(description), Arc::new(data));
+        let built = Built { changes: self.changes, size, description, data, hash: Arc::default() };
+        Ok(self.built.insert(built).clone())
+    }
+
+    /// Renders on a machine that is kept, or on several that are not. The second value is their name.
+    fn render_on(
+        &mut self,
+        (name, threads): (&str, Option<usize>),
+        scene: &SceneData,
+        request: Request<'_>,
+        watch: &Watch,
+    ) -> PyResult<On> {
+        if self.process != process::id() {
+            // Machines have threads, and contexts of a driver, that a forked process has not.
+            std::mem::take(&mut self.machines).into_values().for_each(std::mem::forget);
+            self.process = process::id();
+        }
+        let choice: FleetChoice = name.parse().map_err(errors::of_value)?;
+        let integrators = Integrators::default();
+        let FleetChoice::One(choice) = choice else {
+            return render_on_all((name, threads), &choice, scene, request, watch);
+        };
+        let key = (name.to_owned(), threads);
+        let mut machine = match self.machines.remove(&key) {
+            Some(machine) => machine,
+            None => {
+                let mut device = choice.find().map_err(|e| errors::of_device(name, &e))?;
+                Resident::new(device.start(threads).map_err(|e| errors::of_machine(&e))?)
+            }
+        };
+        let integrator = integrators.of(machine.is_gpu());
+        let request = Request { options: Options { integrator, ..request.options }, ..request };
+        // One that fails is not used again.
+        let rendered = machine.render(scene, request, &mut |progress| watch.observe(progress));
+        let rendered = rendered.map_err(|e| errors::of_machine(&e))?;
+        let shown = machine.name();
+        // Without room for it, the image is on the host alone.
+        let on_device = machine.image().ok().flatten();
+        self.machines.insert(key, machine);
+        Ok((rendered, shown, on_device))
+    }
+}
+
+/// A render, the name of the machine, and the image on it.
+type On = (Rendered, String, Option<Arc<DeviceImage>>);
+
+/// Renders on several machines together.
+fn render_on_all(
+    (name, threads): (&str, Option<usize>),
+    choice: &FleetChoice,
+    scene: &SceneData,
+    request: Request<'_>,
+    watch: &Watch,
+) -> PyResult<On> {
+    let mut devices = choice.find().map_err(|e| errors::of_device(name, &e))?;
+    let (failing, left_out) = channel::<MachineError>();
+    let machines = Fleet::start(&mut devices, threads, Integrators::default(), failing);
+    let mut fleet = machines.map_err(|e| errors::of_machine(&e))?;
+    let mut scene = scene.clone();
+    let rendered = fleet.render_last(&mut scene, request, &mut |progress| watch.observe(progress));
+    for error in left_out.try_iter() {
+        errors::warn(&format!("{error}; it was left out"))?;
+    }
+    Ok((rendered.map_err(|e| errors::of_machine(&e))?, fleet.names().join(" + "), None))
+}
+
+impl Spec {
+    /// What is to be rendered of a scene that asks for `spp` samples per pixel.
+    fn budget(&self, spp: u32) -> Budget {
+        let is_open = self.time.is_some() || self.noise.is_some();
+        let spp = self.spp.unwrap_or(if is_open { MAX_SPP } else { spp });
+        let spp = self.samples.map_or(spp, |(from, to)| to - from);
+        Budget { spp, time: self.time, noise: self.noise }
+    }
+
+    fn first_sample(&self) -> u32 {
+        self.samples.map_or(0, |(from, _)| from)
+    }
+}
+
+/// What a render and those who watch it know of each other.
+#[derive(Default)]
+struct Watch {
+    progress: Mutex<Option<Progress>>,
+    is_stopped: AtomicBool,
+}
+
+impl Watch {
+    /// What a render calls after launches.
+    fn observe(&self, progress: &Progress) -> Control {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
+        if self.is_stopped() { Control::Stop } else { Control::Continue }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether Python lets the render go on: no signal has come, and the callback says so.
+    fn ask(&self, py: Python<'_>, callback: Option<&Py<PyAny>>) -> PyResult<bool> {
+        py.check_signals()?;
+        let progress = *self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(callback), Some(progress)) = (callback, progress) else { return Ok(true) };
+        let told = (progress.mean_spp(), progress.spp_target, progress.elapsed.as_secs_f64());
+        let answer = callback.call1(py, told)?;
+        Ok(answer.is_none(py) || answer.is_truthy(py)?)
+    }
+}

@@ -1,0 +1,229 @@
+"""Images, with their noise."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Mapping, Optional, Union
+
+import numpy as np
+
+from . import _torrance
+from .errors import ParameterError
+
+__all__ = ["Image", "read"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Image:
+    """Radiance, with its standard errors and layers.
+
+    Renders return images, :func:`read` reads them from files, and the constructor takes arrays.
+
+    :param radiance: linear Rec. 709, (height, width, 3), any float type.
+    :param stderr: standard error of the mean, likewise; leave it out if it is not known.
+    :param samples: number of samples of each pixel, (height, width), or one number for all.
+    :param attributes: what EXR files are to say of it, as text by name.
+
+    ``numpy.asarray(image)`` is :attr:`radiance`.
+    """
+
+    __slots__ = ("_image",)
+
+    def __init__(self, radiance, stderr=None, samples=None, attributes: Optional[Mapping[str, str]] = None):
+        radiance = _rgb("radiance", radiance)
+        if stderr is not None:
+            stderr = _rgb("stderr", stderr)
+        if samples is not None:
+            samples = _counts(samples, radiance.shape[:2])
+        self._image = _torrance.Image.of_arrays(radiance, stderr, samples, dict(attributes or {}))
+
+    @classmethod
+    def _of(cls, image: "_torrance.Image") -> "Image":
+        made = cls.__new__(cls)
+        made._image = image
+        return made
+
+    @property
+    def shape(self) -> tuple:
+        """(height, width, 3)."""
+        return (*self._image.shape(), 3)
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        return self._image.shape()[0]
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+        return self._image.shape()[1]
+
+    @property
+    def radiance(self) -> np.ndarray:
+        """Mean radiance, linear Rec. 709, (height, width, 3), float32; row 0 is the top. It is not copied; do not write to it."""
+        return self._image.radiance()
+
+    @property
+    def on_device(self) -> Optional["DeviceArray"]:
+        """The radiance in the memory of the GPU that rendered it, which nobody has to copy; ``None`` for other images.
+
+        ``torch.as_tensor(image.on_device, device="cuda")`` and ``cupy.asarray(image.on_device)`` are views of it.
+        """
+        found = self._image.on_device()
+        return None if found is None else DeviceArray(self, *found)
+
+    @property
+    def stderr(self) -> Optional[np.ndarray]:
+        """Standard error of the mean of each pixel, (height, width, 3), float32; infinite with one sample; ``None`` if unknown."""
+        return self._image.stderr()
+
+    @property
+    def samples(self) -> Optional[np.ndarray]:
+        """Number of samples of each pixel, (height, width), uint32; ``None`` if unknown."""
+        return self._image.samples()
+
+    @property
+    def noise(self) -> float:
+        """Relative standard error of the image: the root of the mean variance of pixels over their mean brightness."""
+        return self._image.noise()
+
+    @property
+    def layers(self) -> List[str]:
+        """Names of the layers, for :meth:`__getitem__`."""
+        return self._image.layers()
+
+    def __getitem__(self, layer: str) -> np.ndarray:
+        """A layer by its name: (height, width, channels) float32; (height, width) if it has one channel, uint32 for ids."""
+        return self._image.layer(layer)
+
+    @property
+    def attributes(self) -> Dict[str, str]:
+        """What an EXR file says of the image: scene, settings, seed, sample ranges."""
+        return self._image.attributes()
+
+    @property
+    def spp(self) -> Optional[int]:
+        """Samples taken of every pixel, at least; ``None`` if that is unknown."""
+        return self._image.record()[0]
+
+    @property
+    def seconds(self) -> Optional[float]:
+        """Seconds that rendering took, without reading, building and uploading the scene; ``None`` if that is unknown."""
+        return self._image.record()[1]
+
+    @property
+    def paths(self) -> Optional[int]:
+        """Number of paths traced; ``None`` if that is unknown."""
+        return self._image.record()[2]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the render was stopped before it was done."""
+        return self._image.record()[3]
+
+    @property
+    def rejected(self) -> Optional[int]:
+        """Samples that were NaN or infinite, and left out; ``None`` if that is unknown."""
+        return self._image.record()[4]
+
+    @property
+    def device(self) -> Optional[str]:
+        """Name of the machine that rendered it; ``None`` if that is unknown."""
+        return self._image.record()[5]
+
+    def save(
+        self, path: PathLike, *, exposure: float = 0.0, tonemap: str = "clip", bits: int = 8, half: bool = False
+    ) -> None:
+        """Writes a file: ``.png``, ``.exr``, ``.hdr`` or ``.pfm``. One that is there is replaced when the new one is complete.
+
+        :param exposure: of PNG files, stops.
+        :param tonemap: of PNG files: ``clip``, ``reinhard`` or ``aces``.
+        :param bits: of PNG files, a channel: 8 or 16.
+        :param half: whether colours of EXR files are 16-bit floats.
+        :raises OSError: it cannot be written.
+        """
+        if bits not in (8, 16):
+            raise ParameterError(f"bits: expected 8 or 16, not {bits}")
+        self._image.save(os.fspath(path), exposure, tonemap, bits, half)
+
+    def tonemap(self, operator: str = "clip", *, exposure: float = 0.0) -> np.ndarray:
+        """The image as a display shows it: (height, width, 3), uint8, sRGB.
+
+        :param operator: ``clip``, ``reinhard`` (extended, on luminance, white at 4) or ``aces`` (Hill's fit).
+        :param exposure: stops: radiance is multiplied by 2 to this power.
+        """
+        return self._image.tonemap(exposure, operator)
+
+    def merged(self, other: "Image") -> "Image":
+        """The image of the samples of both: other samples of the same scene, rendered here or read from files.
+
+        :raises ParameterError: they have samples in common, or are of different scenes or sizes.
+        """
+        return Image._of(self._image.merged(other._image))
+
+    def __reduce__(self):
+        return _unpacked, (bytes(self._image.pack()),)
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.radiance
+        if copy or (dtype is not None and np.dtype(dtype) != array.dtype):
+            return array.astype(dtype or array.dtype)
+        return array
+
+    def __dlpack__(self, **options):
+        return self.radiance.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.radiance.__dlpack_device__()
+
+    def _repr_png_(self) -> bytes:
+        return bytes(self._image.png(0.0, "clip"))
+
+    def __repr__(self) -> str:
+        spp = "" if self.spp is None else f", {self.spp} spp"
+        return f"<torrance.Image {self.width}×{self.height}{spp}{', interrupted' if self.interrupted else ''}>"
+
+
+class DeviceArray:
+    """Radiance in the memory of a GPU, (height, width, 3), float32, for what knows ``__cuda_array_interface__``."""
+
+    def __init__(self, image: Image, address: int, device: int, size: tuple):
+        # Its memory is free when the image is gone.
+        self._image = image
+        #: Index of the device.
+        self.device = device
+        self.shape = (*size, 3)
+        self._address = address
+
+    @property
+    def __cuda_array_interface__(self) -> Dict[str, Any]:
+        return {"shape": self.shape, "typestr": "<f4", "data": (self._address, False), "strides": None, "version": 3}
+
+
+def _unpacked(packed: bytes) -> Image:
+    return Image._of(_torrance.Image.unpack(packed))
+
+
+def _counts(samples, shape) -> np.ndarray:
+    array = np.asarray(samples)
+    if array.dtype.kind not in "fiu" or array.shape not in ((), shape):
+        raise ParameterError(f"samples: expected a number, or numbers, {shape}, not {array.dtype}, {array.shape}")
+    return np.ascontiguousarray(np.broadcast_to(array, shape), dtype=np.uint32)
+
+
+def _rgb(name: str, values) -> np.ndarray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu":
+        raise ParameterError(f"{name}: expected numbers, not {array.dtype}")
+    if array.ndim != 3 or array.shape[2] != 3 or 0 in array.shape:
+        raise ParameterError(f"{name}: expected (height, width, 3), not {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def read(path: PathLike) -> Image:
+    """Reads an image: ``.exr`` with its layers, ``.png``, ``.hdr`` or ``.pfm``.
+
+    :raises OSError: it cannot be read; says why.
+    """
+    return Image._of(_torrance.Image.read(os.fspath(path)))

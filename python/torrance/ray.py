@@ -1,0 +1,451 @@
+"""Renders, sweeps and suites on a cluster, by `Ray <https://docs.ray.io>`_: ``pip install torrance[ray]``.
+
+>>> import torrance.ray
+>>> image = torrance.ray.render("/shared/temple.toml", spp=4096)
+
+Everything runs as tasks of Ray, on as many machines as there are while it runs. What is lost with one is done again by another.
+Where Ray has not been started, it starts on this machine; ``RAY_ADDRESS`` names a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import uuid
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Callable, Union
+
+try:
+    import ray
+except ImportError as error:
+    raise ImportError("torrance.ray needs Ray: pip install torrance[ray]") from error
+
+from . import suite as _suite
+from ._progress import Progress
+from .errors import Interrupted, ParameterError, SceneError
+from .image import Image, PathLike
+from .scene import Scene, _positive, _whole
+from .scene import load as _load
+from .scene import scene as _of_values
+from .suite import SuiteResult
+from .sweep import Sweep, Variants, measure
+
+__all__ = ["regress", "render", "sweep"]
+
+#: What a scene may be: a file that all machines can read, values as :func:`torrance.scene` takes them, or the text of a TOML file.
+SceneLike = Union[PathLike, Mapping[str, Any]]
+#: Called several times a second with what is done, what is wanted, and seconds; false stops it.
+Observer = Callable[[float, int, float], Union[bool, None]]
+
+#: How often Ray takes a task again that was lost with its process or its machine.
+RETRIES = 10
+#: Seconds between looks at what has ended.
+MOMENT = 0.2
+#: The most samples that a pixel can have.
+MOST = 1 << 30
+
+
+def render(
+    scene: SceneLike,
+    spp: int | None = None,
+    *,
+    noise: float | None = None,
+    size: tuple[int, int] | None = None,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    folder: PathLike = ".",
+    allow_external: bool = False,
+    num_gpus: float = 0,
+    num_cpus: float = 1,
+    chunk: int | None = None,
+    progress: None | bool | Observer = None,
+) -> Image:
+    """Renders on all machines of the cluster.
+
+    The samples are divided into ranges, which are tasks of a few seconds. Each is counted once, however often it was begun, so
+    that the image is that of :meth:`Scene.render` up to rounding.
+
+    :param scene: a file that all machines can read, or values as of :func:`torrance.scene`, or the text of a TOML file.
+    :param spp: samples per pixel, from 1; what the scene says if it is left out, or as many as ``noise`` takes.
+    :param noise: stop at this relative standard error of the image, > 0. It is looked at after 16 samples per pixel, and then where
+        it should be small enough, so that the number of samples does not depend on that of the machines.
+    :param size: (width, height), pixels.
+    :param seed: of the sampler, 0 to 2**32 − 1.
+    :param set: parameters by path, as of :func:`torrance.load`; ``folder`` and ``allow_external``, as of :func:`torrance.scene`.
+    :param num_gpus: GPUs of a task: 0 renders on CPUs.
+    :param num_cpus: CPU cores of a task.
+    :param chunk: samples per pixel of a task; by default, as many as take a few seconds.
+    :param progress: as of :meth:`Scene.render`.
+    :raises Interrupted: Ctrl-C; its ``image`` has the samples taken until then.
+    :raises TorranceError: as :meth:`Scene.render` does. It is raised once, and ends the render.
+    :raises ray.exceptions.RayError: a task was lost again and again.
+    """
+    _whole("chunk", chunk, 1, MOST)
+    noise = _positive("noise", noise)
+    cluster = _Cluster(num_cpus, num_gpus)
+    source = _source(scene, set, folder, allow_external)
+    if spp is None and noise is None:
+        spp = _result(cluster.task(_default_spp).remote(source))
+    most = _whole("spp", spp, 1, MOST) or MOST
+    options = {"size": size, "seed": seed, **cluster.options}
+    target = min(most, FIRST) if noise else most
+    with Progress(progress, False, None) as shown, _Tasks(shown.observe, target) as tasks:
+        film = _Film(cluster, tasks, (source, options), chunk)
+        try:
+            _expose(film, tasks, most, noise)
+        except KeyboardInterrupt:
+            if film.image is None:
+                raise
+            raise Interrupted(film.image._image) from None
+    return film.image
+
+
+def sweep(
+    scene: SceneLike,
+    parameters: Mapping[str, Iterable[Any]],
+    *,
+    zip: bool = False,
+    set: Mapping[str, Any] | None = None,
+    folder: PathLike = ".",
+    allow_external: bool = False,
+    num_gpus: float = 0,
+    num_cpus: float = 1,
+    progress: None | bool | Observer = None,
+    **options,
+) -> Sweep:
+    """As :func:`torrance.sweep`, with a task for each variant.
+
+    :param scene: as of :func:`render`, and so are ``set``, ``folder``, ``allow_external``, ``num_gpus`` and ``num_cpus``.
+    :raises TorranceError: a parameter is wrong, or a variant fails. Whatever is raised has the attribute ``sweep``, with the
+        variants that are done.
+    """
+    done = Sweep(parameters, zip)
+    cluster = _Cluster(num_cpus, num_gpus)
+    source = _source(scene, set, folder, allow_external)
+    vary = cluster.task(_vary)
+    with Progress(progress, False, None, "variants") as shown, _Tasks(shown.observe, len(done)) as tasks:
+        try:
+            for index, values in enumerate(done.variants):
+                tasks.add(vary.remote(source, values, {**options, **cluster.options}), index)
+            for index, (image, measured) in tasks:
+                done._keep(index, image, measured)
+        except BaseException as error:
+            error.sweep = done
+            raise
+    return done
+
+
+def regress(
+    suite: PathLike,
+    *,
+    filter: str | Iterable[str] = (),
+    full: bool = False,
+    output: PathLike | None = None,
+    num_gpus: float = 0,
+    num_cpus: float = 1,
+    progress: None | bool | Observer = None,
+) -> SuiteResult:
+    """As :func:`torrance.regress`, with a task for each case. Verdicts do not depend on which cases run together.
+
+    :param suite: a file that all machines can read; so ``output`` is a folder that all can write.
+    :param num_gpus: GPUs of a task: 0 renders on CPUs.
+    :param num_cpus: CPU cores of a task.
+    :raises TorranceError: as :func:`torrance.regress` does. Whatever is raised while cases run has the attribute ``suite``, the
+        result so far.
+    """
+    start = time.perf_counter()
+    cluster = _Cluster(num_cpus, num_gpus)
+    chosen = [f"--filter={text}" for text in ([filter] if isinstance(filter, str) else filter)]
+    options = [f"--device={cluster.options['device']}", f"--threads={cluster.threads}", "--checkpoint=off"]
+    options += ["--full"] * full + ([] if output is None else [f"--output={os.fspath(output)}"])
+    suite = os.path.abspath(os.fspath(suite))
+    names = _result(cluster.task(_suite.names).remote(suite, chosen))
+    judge = cluster.task(_judge)
+    reports: dict[str, dict] = {}
+    with Progress(progress, False, None, "cases") as shown, _Tasks(shown.observe, len(names)) as tasks:
+        for name in names:
+            tasks.add(judge.remote(suite, name, options), name)
+        try:
+            for name, report in tasks:
+                reports[name] = report
+        except BaseException as error:
+            error.suite = SuiteResult(_joined(reports, names, time.perf_counter() - start))
+            raise
+    return SuiteResult(_joined(reports, names, time.perf_counter() - start))
+
+
+# What tasks do.
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A scene, as tasks get it."""
+
+    scene: str | Mapping[str, Any]
+    is_text: bool
+    set: Mapping[str, Any]
+    folder: str
+    allow_external: bool
+    #: Of this scene alone. Two calls have two scenes even if they name the same file, which may have changed between them.
+    key: str
+
+    def load(self) -> Scene:
+        if isinstance(self.scene, str) and not self.is_text:
+            return _load(self.scene, set=self.set, allow_external=self.allow_external)
+        values = _parsed(self.scene) if self.is_text else self.scene
+        scene = _of_values(values, folder=self.folder, allow_external=self.allow_external)
+        scene.params.update(self.set)
+        return scene
+
+
+#: Scenes of this process by their keys: those used last, which the next task probably wants.
+_SCENES: OrderedDict[str, Variants] = OrderedDict()
+KEPT = 2
+
+
+def _variants(source: _Source) -> Variants:
+    if source.key not in _SCENES:
+        while len(_SCENES) >= KEPT:
+            _SCENES.popitem(last=False)
+        _SCENES[source.key] = Variants(source.load())
+    _SCENES.move_to_end(source.key)
+    return _SCENES[source.key]
+
+
+def _default_spp(source: _Source) -> int:
+    return _variants(source).scene.params["render.spp"]
+
+
+def _take(source: _Source, options: Mapping[str, Any], samples: tuple[int, int]) -> tuple[Image, float]:
+    """Takes a range of samples. The second value is the seconds that it took."""
+    scene = _variants(source).scene
+    start = time.perf_counter()
+    image = scene.render(samples=samples, progress=False, **options)
+    return image, time.perf_counter() - start
+
+
+def _vary(source: _Source, values: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[Image, dict]:
+    """Renders a variant. The second value is what tables say of it."""
+    variants = _variants(source)
+    variants.choose(values)
+    image = variants.scene.render(progress=False, **options)
+    return image, measure(image)
+
+
+def _judge(suite: str, name: str, options: list[str]) -> dict:
+    """Runs a case. Others whose names end in the same way may run with it."""
+    report = _suite.run(suite, [f"--filter=*{name}", *options]).report
+    return {**report, "cases": [case for case in report["cases"] if case["name"] == name]}
+
+
+# How they are run.
+
+
+class _Cluster:
+    """What Ray is asked for."""
+
+    def __init__(self, num_cpus: float, num_gpus: float):
+        if num_cpus < 0 or num_gpus < 0 or num_cpus + num_gpus == 0:
+            raise ParameterError(f"a task needs CPU cores or GPUs, not num_cpus={num_cpus} and num_gpus={num_gpus}")
+        if not ray.is_initialized():
+            ray.init()
+        self._needs = {"CPU": num_cpus, "GPU": num_gpus}
+        #: Threads of a task.
+        self.threads = max(1, int(num_cpus))
+        #: Of :meth:`Scene.render`.
+        self.options = {"device": "cuda" if num_gpus else "cpu"}
+
+    def task(self, function: Callable):
+        """A function as tasks. A machine's threads are shared out as its cores are."""
+        environment = {"env_vars": {"RAYON_NUM_THREADS": str(self.threads)}}
+        needs = {"num_cpus": self._needs["CPU"], "num_gpus": self._needs["GPU"]}
+        return ray.remote(function).options(max_retries=RETRIES, runtime_env=environment, **needs)
+
+    def slots(self) -> int:
+        """Number of tasks that can run at a time, on the machines that there are now."""
+        there = ray.cluster_resources()
+        return max(1, min(int(there.get(kind, 0) / need) for kind, need in self._needs.items() if need))
+
+
+class _Tasks:
+    """Tasks under way, and what each is for. Iterating gives what it is for, and its result, as they end."""
+
+    def __init__(self, observe: Observer | None, target: int):
+        self._pending: dict[ray.ObjectRef, tuple[Any, int]] = {}
+        self._observe = observe
+        self._start = time.perf_counter()
+        self._done = 0
+        #: What all tasks amount to.
+        self.target = target
+        #: Whether the user wants no more.
+        self.stopped = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
+        for task in self._pending:
+            ray.cancel(task)
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def add(self, task: ray.ObjectRef, purpose: Any, amount: int = 1) -> None:
+        """Watches a task, which is an amount of what is to be done."""
+        self._pending[task] = purpose, amount
+
+    def __iter__(self):
+        while self._pending and not self.stopped:
+            ready, _ = ray.wait(list(self._pending), timeout=MOMENT)
+            for task in ready:
+                purpose, amount = self._pending.pop(task)
+                yield purpose, _result(task)
+                self._done += amount
+            # Stopping needs something to stop with.
+            if self._observe and self._done:
+                self.stopped = self._observe(self._done, self.target, time.perf_counter() - self._start) is False
+
+
+def _result(task: ray.ObjectRef):
+    """The result of a task. Its error is raised as it would be without Ray."""
+    try:
+        return ray.get(task)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
+
+
+class _Film:
+    """The image of the samples that were taken so far."""
+
+    #: Seconds that a task is to take.
+    SECONDS = 3.0
+    #: Tasks for each that can run at a time, so that there is always one to begin.
+    AHEAD = 2
+
+    def __init__(self, cluster: _Cluster, tasks: _Tasks, scene: tuple, chunk: int | None):
+        self.image: Image | None = None
+        #: Samples of each pixel.
+        self.samples = 0
+        self._cluster = cluster
+        self._task = cluster.task(_take)
+        self._scene = scene
+        self._tasks = tasks
+        self._chunk = chunk
+        # Samples and seconds of the last tasks; seconds of the last merges.
+        self._speeds: deque[tuple[int, float]] = deque(maxlen=16)
+        self._merges: deque[float] = deque(maxlen=16)
+
+    def extend(self, end: int) -> None:
+        """Takes all samples before ``end``."""
+        begin = self._submit(self.samples, end)
+        for samples, (part, seconds) in self._tasks:
+            self._speeds.append((samples, seconds))
+            self._add(part, samples)
+            begin = self._submit(begin, end)
+
+    def _submit(self, begin: int, end: int) -> int:
+        # The first task is alone. It tells how long samples take, and what is wrong with the scene, if anything is.
+        slots = self._cluster.slots() if self._speeds else 1
+        ahead = self.AHEAD * slots if self._speeds else 1
+        while begin < end and len(self._tasks) < ahead:
+            stop = begin + self._length(end - begin, slots)
+            self._tasks.add(self._task.remote(*self._scene, (begin, stop)), stop - begin, stop - begin)
+            begin = stop
+        return begin
+
+    def _length(self, left: int, slots: int) -> int:
+        """Samples of the next task, of those that are left."""
+        if self._chunk or not self._speeds:
+            return min(left, self._chunk or 1)
+        samples, seconds = map(sum, zip(*self._speeds))
+        # Images are merged one after the other. With many machines, tasks take longer, so that this keeps up.
+        merging = self.AHEAD * slots * sum(self._merges) / max(1, len(self._merges))
+        fair = samples / seconds * max(self.SECONDS, merging)
+        # The last ones are shorter, so that all machines end at about the same time.
+        return max(1, min(left, math.ceil(max(fair / 4, min(fair, left / (self.AHEAD * slots))))))
+
+    def _add(self, part: Image, samples: int) -> None:
+        start = time.perf_counter()
+        self.image = part if self.image is None else self.image.merged(part)
+        self.samples += samples
+        self._merges.append(time.perf_counter() - start)
+
+
+def _expose(film: _Film, tasks: _Tasks, most: int, noise: float | None) -> None:
+    """Takes samples until there are as many as there may be, or little enough noise."""
+    film.extend(tasks.target)
+    while film.samples < most and noise and film.image.noise > noise and not tasks.stopped:
+        tasks.target = min(most, _next_look(film.samples, film.image.noise / noise))
+        film.extend(tasks.target)
+
+
+#: Samples of each pixel at the first look at the noise, and looks that there can be until there are twice as many.
+FIRST = 16
+STEPS = 8
+
+
+def _next_look(samples: int, ratio: float) -> int:
+    """Where to look next if there is so many times the noise that is wanted. Variance falls with the number of samples. Looks are
+    on steps of their own, so that rounding does not move them; and not too far, since the noise of few samples is uncertain."""
+    octaves = math.log2(samples / FIRST * min(ratio**2, 4.0))
+    return max(samples + 1, round(FIRST * 2 ** (math.ceil(STEPS * octaves) / STEPS)))
+
+
+# Scenes and reports.
+
+
+def _source(scene: SceneLike, set: Mapping[str, Any] | None, folder: PathLike, allow_external: bool) -> ray.ObjectRef:
+    """Puts a scene where all machines find it."""
+    if isinstance(scene, Scene):
+        raise ParameterError(
+            "a scene of this process cannot be sent to others; give its file or its values, and parameters by set="
+        )
+    is_text = isinstance(scene, str) and "\n" in scene
+    if not isinstance(scene, Mapping) and not is_text:
+        scene = os.path.abspath(os.fspath(scene))
+    try:
+        return ray.put(
+            _Source(scene, is_text, dict(set or {}), os.path.abspath(os.fspath(folder)), allow_external, uuid.uuid4().hex)
+        )
+    except TypeError as error:
+        raise ParameterError(f"values of the scene cannot be sent to other processes: {error}") from None
+
+
+def _parsed(text: str) -> Mapping[str, Any]:
+    try:
+        import tomllib
+    except ImportError:
+        raise ParameterError("text of TOML files needs Python 3.11; give the values as a dict, or a file") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"error: {error}") from None
+
+
+#: What reports call the numbers of cases, by their status.
+COUNTS = {
+    "passed": "passed",
+    "unresolved": "unresolved",
+    "failed": "failed",
+    "error": "errors",
+    "skipped": "skipped",
+    "not run": "not_run",
+}
+
+
+def _joined(reports: Mapping[str, dict], names: list[str], seconds: float) -> dict:
+    """The report of a whole suite, of those of its cases."""
+    done = [reports[name] for name in names if name in reports]
+    cases = [reports[name]["cases"][0] if name in reports else _not_run(name) for name in names]
+    statuses = Counter(case["status"] for case in cases)
+    about = {key: done[0][key] for key in ("version", "suite", "level")} if done else {}
+    devices = " + ".join(sorted({report["device"] for report in done}))
+    counts = {count: statuses[status] for status, count in COUNTS.items()}
+    return {**about, "device": devices, "interrupted": len(done) < len(names), **counts, "seconds": seconds, "cases": cases}
+
+
+def _not_run(name: str) -> dict:
+    return {"name": name, "status": "not run", "words": ["not run: interrupted before"]}
