@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use device::material::texture::Format;
 use glam::{Vec2, Vec3};
-use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use torrance_scene::{Asset as SceneAsset, Image, TriangleMesh};
 
@@ -13,7 +14,11 @@ use crate::errors;
 
 /// What a scene file would have in another file, copied once from arrays.
 #[pyclass(frozen, module = "torrance._torrance")]
-pub(crate) struct Asset(Contents);
+pub(crate) struct Asset {
+    contents: Contents,
+    /// A number that no other of this process has.
+    id: u64,
+}
 
 enum Contents {
     Mesh(Arc<TriangleMesh>),
@@ -43,7 +48,7 @@ impl Asset {
         let uvs = uvs.unwrap_or_else(|| Ok(Vec::new()))?;
         let faces = faces.as_slice().map_err(errors::of_value)?;
         let (triangles, _) = faces.as_chunks::<3>();
-        let normals = all(normals)?.into_iter().map(Vec3::normalize_or_zero).collect();
+        let normals = all(normals)?.into_iter().map(normalized).collect();
         let mesh = TriangleMesh {
             positions,
             normals,
@@ -53,7 +58,7 @@ impl Asset {
             source: None,
         };
         check(&mesh).map_err(errors::of_value)?;
-        Ok(Self(Contents::Mesh(Arc::new(mesh))))
+        Ok(Self::of(Contents::Mesh(Arc::new(mesh))))
     }
 
     /// An image of bytes, (H, W, 4).
@@ -62,7 +67,7 @@ impl Asset {
         let (height, width) = size(texels.shape(), 4)?;
         let (texels, _) = texels.as_slice().map_err(errors::of_value)?.as_chunks::<4>();
         let texels = texels.iter().map(|texel| u32::from_le_bytes(*texel)).collect();
-        Ok(Self(Contents::Image(Image::new(width, height, Format::Srgb8, texels))))
+        Ok(Self::of(Contents::Image(Image::new(width, height, Format::Srgb8, texels))))
     }
 
     /// An image of linear floats, (H, W, 3).
@@ -75,18 +80,49 @@ impl Asset {
             return Err(errors::of_value(format_args!("texel [{row}, {column}] is {}", texels[i])));
         }
         let texels = texels.iter().map(|x| x.to_bits()).collect();
-        Ok(Self(Contents::Image(Image::new(width, height, Format::RgbF32, texels))))
+        Ok(Self::of(Contents::Image(Image::new(width, height, Format::RgbF32, texels))))
     }
 
-    /// The name of asset `index` of a scene, by which its values can call it.
+    /// The arrays that [`Asset::mesh`] makes it of again, or one that [`Asset::of_bytes`] or [`Asset::of_floats`] does.
+    fn arrays(&self, py: Python<'_>) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        match &self.contents {
+            Contents::Mesh(mesh) => {
+                let vectors =
+                    |all: &[Vec3]| array(py, all.iter().flat_map(|v| v.to_array()).collect(), [all.len(), 3]);
+                let optional = |all: &[Vec3]| (!all.is_empty()).then(|| vectors(all)).transpose();
+                let uvs: Vec<f32> = mesh.uvs.iter().flat_map(|uv| uv.to_array()).collect();
+                let uvs = (!uvs.is_empty()).then(|| array(py, uvs, [mesh.uvs.len(), 2]));
+                let faces = array(py, mesh.triangles.as_flattened().to_vec(), [mesh.triangles.len(), 3])?;
+                let positions = vectors(&mesh.positions)?;
+                let (normals, colors) = (optional(&mesh.normals)?, optional(&mesh.colors)?);
+                Ok(vec![Some(positions), Some(faces), normals, uvs.transpose()?, colors])
+            }
+            Contents::Image(image) => {
+                let [height, width] = [image.height as usize, image.width as usize];
+                Ok(vec![Some(match image.format {
+                    Format::RgbF32 => {
+                        let texels = image.texels.iter().map(|bits| f32::from_bits(*bits)).collect();
+                        array(py, texels, [height, width, 3])?
+                    }
+                    _ => array(
+                        py,
+                        image.texels.iter().flat_map(|t| t.to_le_bytes()).collect(),
+                        [height, width, 4],
+                    )?,
+                })])
+            }
+        }
+    }
+
+    /// The name by which the values of scenes can call it.
     #[pyo3(name = "name")]
-    fn name_of(&self, index: usize) -> String {
-        self.name(index)
+    fn name_of(&self) -> String {
+        self.name()
     }
 
     /// The end of its file's name.
     fn extension(&self) -> &'static str {
-        match &self.0 {
+        match &self.contents {
             Contents::Mesh(_) => "ply",
             Contents::Image(image) if image.format == Format::RgbF32 => "exr",
             Contents::Image(_) => "png",
@@ -95,19 +131,44 @@ impl Asset {
 }
 
 impl Asset {
-    /// The name of asset `index`, by which scenes call it.
-    pub(crate) fn name(&self, index: usize) -> String {
-        format!("memory/{index}.{}", self.extension())
+    /// The folder of such names.
+    pub(crate) const FOLDER: &str = "memory";
+
+    fn of(contents: Contents) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { contents, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The name by which scenes call it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}.{}", Self::FOLDER, self.id, self.extension())
     }
 
     /// It as the file of that name in a folder.
-    pub(crate) fn in_folder(&self, folder: &Path, index: usize) -> SceneAsset {
-        let path = folder.join(self.name(index));
-        match &self.0 {
+    pub(crate) fn in_folder(&self, folder: &Path) -> SceneAsset {
+        let path = folder.join(self.name());
+        match &self.contents {
             Contents::Mesh(mesh) => SceneAsset::mesh(path, Arc::clone(mesh)),
             Contents::Image(image) => SceneAsset::image(path, image.clone()),
         }
     }
+}
+
+/// A vector of length 1; one that has it already stays as it is.
+fn normalized(v: Vec3) -> Vec3 {
+    if (v.length_squared() - 1.0).abs() <= 4.0 * f32::EPSILON { v } else { v.normalize_or_zero() }
+}
+
+/// An array of a shape.
+fn array<T: numpy::Element, const N: usize>(
+    py: Python<'_>,
+    values: Vec<T>,
+    shape: [usize; N],
+) -> PyResult<Py<PyAny>>
+where
+    [usize; N]: numpy::ndarray::IntoDimension,
+{
+    Ok(PyArray1::from_vec(py, values).reshape(shape)?.into_any().unbind())
 }
 
 /// Height and width of an image of so many channels.

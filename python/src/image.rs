@@ -16,6 +16,7 @@ use torrance_image::film::write::Target;
 use torrance_image::film::{Format, Layers, Statistics, read_layers, write_images};
 use torrance_text::hint;
 
+use crate::dlpack;
 use crate::errors;
 use crate::pool::work;
 use crate::source::{Attributes, Made, Record, Source, order};
@@ -194,6 +195,12 @@ impl Image {
         let image = made.on_device.as_ref()?;
         let [width, height] = image.size();
         Some((image.address(), image.device(), (height, width)))
+    }
+
+    /// The same as a DLPack capsule.
+    fn dlpack(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let Source::Made(made) = &self.source else { return Ok(None) };
+        made.on_device.as_ref().map(|image| dlpack::capsule(py, image)).transpose()
     }
 
     /// Writes it to a file, of a format by its name.

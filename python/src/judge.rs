@@ -6,9 +6,9 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use torrance_image::compare::comparison::{Comparison, NoVerdict, Settings, compare};
-use torrance_image::compare::maps::{self, Map, Picture};
+use torrance_image::compare::maps::Map;
 use torrance_image::compare::source::Images;
-use torrance_image::compare::words::{CHANNELS, describe, no_verdict, only_one_finite};
+use torrance_image::compare::words::{CHANNELS, no_verdict};
 use torrance_image::compare::{Judgement, Region};
 use torrance_image::film::Format;
 use torrance_image::film::ImageEstimate;
@@ -80,14 +80,7 @@ impl Verdict {
 
     /// The verdict in sentences, or why there is none.
     fn sentences(&self) -> Vec<String> {
-        let Comparison { metrics, judgement, region, only_one_finite: only, .. } = &self.0;
-        let equal =
-            (metrics.pointwise.mae == 0.0).then(|| "All values that were compared are equal.".to_owned());
-        let verdict = match judgement {
-            Ok(judgement) => describe(judgement, *region, NAMES),
-            Err(why) => [only_one_finite(*only, NAMES), vec![no_verdict_in_words(*why)]].concat(),
-        };
-        equal.into_iter().chain(verdict).collect()
+        self.0.sentences(NAMES, no_verdict_in_words)
     }
 
     /// Where the evidence is strongest: column, row, width, height, channel, and how many standard deviations.
@@ -104,23 +97,11 @@ impl Verdict {
         Metric::ALL.iter().map(value).collect()
     }
 
-    /// Names of the maps.
-    #[staticmethod]
-    fn maps() -> Vec<&'static str> {
-        Map::ALL.iter().map(|(name, _)| *name).collect()
-    }
-
     /// A map in false colours, as PNG, and what the colours mean. The best there is without a name.
     #[pyo3(signature = (name))]
     fn picture<'py>(&self, py: Python<'py>, name: Option<&str>) -> PyResult<(Bound<'py, PyBytes>, String)> {
         let (bytes, scale) = work(py, || {
-            let mut picture = self.painted(name)?;
-            if let Ok(judgement) = &self.0.judgement
-                && judgement.is_different()
-            {
-                let (whole, worst) = (self.0.region, judgement.worst.region);
-                picture.outline(Region { x: worst.x - whole.x, y: worst.y - whole.y, ..worst });
-            }
+            let picture = self.0.picture(name.map(map_named).transpose()?).map_err(of_no_verdict)?;
             Ok::<_, PyErr>((picture.png().map_err(errors::of_value)?, picture.scale))
         })?;
         Ok((PyBytes::new(py, &bytes), scale))
@@ -131,7 +112,7 @@ impl Verdict {
         let values = match (name, &self.0.judgement) {
             ("flip", _) => &self.0.metrics.flip.map,
             ("z", Ok(judgement)) => &judgement.z,
-            ("z", Err(why)) => return Err(errors::of_value(no_verdict_in_words(*why))),
+            ("z", Err(why)) => return Err(of_no_verdict(*why)),
             _ => {
                 return Err(errors::of_value(format_args!(
                     "there is no map {name:?}{}",
@@ -162,22 +143,14 @@ fn no_verdict_in_words(why: NoVerdict) -> String {
     }
 }
 
-impl Verdict {
-    fn painted(&self, name: Option<&str>) -> PyResult<Picture> {
-        let Comparison { pair, metrics, judgement, .. } = &self.0;
-        let best = if judgement.is_ok() { "z" } else { "flip" };
-        let name = name.unwrap_or(best);
-        let map = Map::ALL.iter().find(|(known, _)| *known == name).map(|(_, map)| *map);
-        match (map, judgement) {
-            (Some(Map::Flip), _) => Ok(maps::flip(pair, &metrics.flip)),
-            (Some(Map::Difference), _) => Ok(maps::difference(pair, false)),
-            (Some(Map::Relative), _) => Ok(maps::difference(pair, true)),
-            (Some(Map::Z), Ok(judgement)) => Ok(maps::z(pair, judgement)),
-            (Some(Map::Z), Err(why)) => Err(errors::of_value(no_verdict_in_words(*why))),
-            (None, _) => Err(errors::of_value(format_args!(
-                "there is no map {name:?}{}",
-                hint(name, "there are", Self::maps())
-            ))),
-        }
-    }
+fn of_no_verdict(why: NoVerdict) -> PyErr {
+    errors::of_value(no_verdict_in_words(why))
+}
+
+fn map_named(name: &str) -> PyResult<Map> {
+    let found = Map::ALL.iter().find(|(known, _)| *known == name).map(|(_, map)| *map);
+    let known = || Map::ALL.iter().map(|(name, _)| *name);
+    found.ok_or_else(|| {
+        errors::of_value(format_args!("there is no map {name:?}{}", hint(name, "there are", known())))
+    })
 }

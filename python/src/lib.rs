@@ -2,6 +2,7 @@
 //! they are made of.
 
 mod asset;
+mod dlpack;
 mod errors;
 mod image;
 mod judge;
@@ -11,7 +12,12 @@ mod scene;
 mod source;
 mod values;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// Memory of films and images is kept for the next render: a system takes as long to give it as a small image takes to render.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// torrance, compiled.
 #[pymodule]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::Python;
+use pyo3::{PyErr, Python};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The process that has the threads of the library.
@@ -23,25 +23,33 @@ pub(crate) fn remember_process() {
 
 /// Does work that takes a while, as other threads of Python go on.
 pub(crate) fn work<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> R {
-    py.detach(|| with_threads(work))
+    py.detach(|| match threads_of_fork() {
+        Some(pool) => pool.install(work),
+        None => work(),
+    })
 }
 
-/// Does work in a thread of its own, while this one, which may be the one that gets the signals, looks again and again.
-pub(crate) fn watched<R: Send>(
-    py: Python<'_>,
-    work: impl FnOnce() -> R + Send,
-    watch: &mut (dyn FnMut() + Send),
-) -> R {
-    /// Between looks, for each of which other threads of Python may have to wait.
+/// What a signal has raised, for whoever is at work to find.
+pub(crate) type Raised = Mutex<Option<PyErr>>;
+
+/// As [`work`], of work that looks for signals itself where it is done by the calling thread, which may be the one that gets them. In
+/// a forked process others do it; this one then looks, and work finds what is `raised`.
+pub(crate) fn watched<R: Send>(py: Python<'_>, raised: &Raised, work: impl FnOnce() -> R + Send) -> R {
+    /// Between looks.
     const MOMENT: Duration = Duration::from_millis(50);
     py.detach(|| {
+        let Some(pool) = threads_of_fork() else { return work() };
         thread::scope(|scope| {
             let (send, receive) = channel();
-            let worker = scope.spawn(move || drop(send.send(work())));
+            let worker = scope.spawn(move || drop(send.send(pool.install(work))));
             loop {
                 match receive.recv_timeout(MOMENT) {
                     Ok(result) => return result,
-                    Err(RecvTimeoutError::Timeout) => watch(),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                            *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                        }
+                    }
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
@@ -53,22 +61,17 @@ pub(crate) fn watched<R: Send>(
     })
 }
 
-/// Does work where it finds threads to share it with.
-pub(crate) fn with_threads<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+/// The threads of a forked process, to share work with: it has none of those that the library takes otherwise.
+fn threads_of_fork() -> Option<Arc<ThreadPool>> {
     let me = process::id();
     if PROCESS.get().is_none_or(|process| *process == me) {
-        return work();
+        return None;
     }
     let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
     if forked.as_ref().is_none_or(|(process, _)| *process != me) {
-        let Ok(pool) = ThreadPoolBuilder::new().build() else { return work() };
+        let pool = ThreadPoolBuilder::new().build().ok()?;
         // Those of a process that is not this one cannot be waited for.
         std::mem::forget(forked.replace((me, Arc::new(pool))));
     }
-    let pool = forked.as_ref().map(|(_, pool)| Arc::clone(pool));
-    drop(forked);
-    match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
+    forked.as_ref().map(|(_, pool)| Arc::clone(pool))
 }

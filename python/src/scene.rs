@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use renderer::assemble::{Original, SceneData};
 use renderer::render::aov::{self, Aov, AovPlan};
 use renderer::render::{Budget, Control, Options, Progress, Rendered, Request};
@@ -21,31 +22,37 @@ use torrance_text::hint;
 use crate::asset::Asset;
 use crate::errors;
 use crate::image::Image;
-use crate::pool::{watched, with_threads, work};
+use crate::pool::{Raised, watched, work};
 use crate::source::Made;
 use crate::values::{to_python, to_toml};
 
 /// A scene: its values, and what is made of them.
 #[pyclass(frozen, module = "torrance._torrance")]
 pub(crate) struct Scene {
-    state: Mutex<State>,
+    described: Mutex<Described>,
+    /// Locked before `described`.
+    machines: Mutex<Machines>,
+    /// The thread that renders it now.
+    renderer: Mutex<Option<ThreadId>>,
     /// What its images say that it is called.
     name: String,
 }
 
-/// Everything that renders take.
-struct State {
+/// What there is to render.
+#[derive(Clone)]
+struct Described {
     values: SceneValues,
     /// Number of changes to the values.
     changes: u64,
     built: Option<Built>,
     /// The scene as it was first, from which the others differ.
     original: Option<Arc<Original>>,
-    /// Machines of this process, by their names and threads, with the scene on them.
-    machines: HashMap<(String, Option<usize>), Resident>,
+}
+
+/// Machines of a process, by their names and threads, with the scene on them.
+struct Machines {
+    residents: HashMap<(String, Option<usize>), Resident>,
     process: u32,
-    /// Number of assets that were added.
-    assets: usize,
 }
 
 /// A scene as machines take it.
@@ -94,76 +101,64 @@ impl Scene {
     ) -> PyResult<Self> {
         let text = toml::to_string(&to_toml(values)?).map_err(errors::of_value)?;
         let options = LoadOptions { allow_external, ..LoadOptions::default() };
-        let count = assets.len();
-        let assets = assets.iter().enumerate().map(|(i, asset)| asset.get().in_folder(&folder, i)).collect();
+        let assets = assets.iter().map(|asset| asset.get().in_folder(&folder)).collect();
         let values = work(py, || SceneValues::parse(&text, &folder, assets, &options));
-        let scene = Self::new(values.map_err(|e| errors::of_scene(&e))?, "scene".to_owned());
-        scene.lock().assets = count;
-        Ok(scene)
+        Ok(Self::new(values.map_err(|e| errors::of_scene(&e))?, "scene".to_owned()))
     }
 
     /// Warnings of the scene file.
-    fn warnings(&self) -> Vec<String> {
-        self.lock().values.warnings().iter().map(|problem| problem.message.clone()).collect()
+    fn warnings(&self, py: Python<'_>) -> Vec<String> {
+        self.described(py).values.warnings().iter().map(|problem| problem.message.clone()).collect()
     }
 
     /// Path, value and what it takes, of each parameter.
-    fn parameters(&self) -> Vec<(String, String, String)> {
-        let list = self.lock().values.list();
+    fn parameters(&self, py: Python<'_>) -> Vec<(String, String, String)> {
+        let list = self.described(py).values.list();
         list.into_iter().map(|parameter| (parameter.path, parameter.value, parameter.takes)).collect()
     }
 
     fn get(&self, py: Python<'_>, path: &str) -> PyResult<Py<PyAny>> {
-        let value = self.lock().values.find(path).map_err(of_path)?;
+        let value = self.described(py).values.find(path).map_err(of_path)?;
         let value = value.ok_or_else(|| of_path(PathError::NoValue(path.to_owned())))?;
         to_python(py, &value)
     }
 
-    fn takes(&self, path: &str) -> PyResult<String> {
-        self.lock().values.takes(path).map_err(of_path)
+    fn takes(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+        self.described(py).values.takes(path).map_err(of_path)
     }
 
-    fn set(&self, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set(&self, py: Python<'_>, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = to_toml(value)?;
-        let mut state = self.lock();
-        state.values.set_value(path, &value).map_err(of_path)?;
-        state.changes += 1;
+        let mut described = self.described(py);
+        described.values.set_value(path, &value).map_err(of_path)?;
+        described.changes += 1;
+        if value.as_str().is_some_and(|name| name.starts_with(Asset::FOLDER)) {
+            // What it took the place of.
+            let folder = described.values.folder().join(Asset::FOLDER);
+            described.values.forget_unnamed(&folder);
+        }
         Ok(())
     }
 
     /// Adds what is in no file, and returns the name by which values can call it.
-    fn add(&self, asset: &Asset) -> String {
-        let mut state = self.lock();
-        let index = state.assets;
-        let folder = state.values.folder().to_owned();
-        state.assets += 1;
-        state.values.add(vec![asset.in_folder(&folder, index)]);
-        asset.name(index)
+    fn add(&self, py: Python<'_>, asset: &Asset) -> String {
+        let mut described = self.described(py);
+        let folder = described.values.folder().to_owned();
+        described.values.add(vec![asset.in_folder(&folder)]);
+        asset.name()
     }
 
     /// A copy, whose parameters are its own; what was read and built is shared.
-    fn copy(&self) -> Self {
-        let state = self.lock();
-        let copy = Self::new(state.values.clone(), self.name.clone());
-        let State { changes, built, original, assets, .. } = &*state;
-        *copy.lock() = State {
-            changes: *changes,
-            built: built.clone(),
-            original: original.clone(),
-            assets: *assets,
-            values: state.values.clone(),
-            machines: HashMap::new(),
-            process: process::id(),
-        };
-        copy
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self::of(self.described(py).clone(), self.name.clone())
     }
 
     /// Gives it the parameters of another, a copy of it or the scene that it is a copy of.
-    fn assign(&self, other: &Self) {
-        let values = other.lock().values.clone();
-        let mut state = self.lock();
-        state.values = values;
-        state.changes += 1;
+    fn assign(&self, py: Python<'_>, other: &Self) {
+        let values = other.described(py).values.clone();
+        let mut described = self.described(py);
+        described.values = values;
+        described.changes += 1;
     }
 
     /// Renders. `observe` is called several times a second with the samples per pixel so far, those wanted, and seconds; false
@@ -187,24 +182,14 @@ impl Scene {
         let aovs = aovs.iter().map(|name| aov_named(name)).collect::<PyResult<_>>()?;
         let time = time.map(Duration::try_from_secs_f64).transpose().map_err(errors::of_value)?;
         let spec = Spec { spp, noise, time, size, seed, samples, device, threads, aovs };
-        let (watch, mut raised) = (Watch::default(), None);
-        let mut look = || {
-            if watch.is_stopped() {
-                return;
-            }
-            let goes_on = Python::attach(|py| watch.ask(py, observe.as_ref()));
-            if !matches!(goes_on, Ok(true)) {
-                watch.stop();
-                raised = goes_on.err();
-            }
-        };
-        let render = || {
-            // Not by threads that take other work while they wait.
-            let state = &mut *self.lock();
-            with_threads(|| state.render(&spec, &self.name, &watch))
-        };
-        let made = watched(py, render, &mut look)?;
-        match raised {
+        if *locked(&self.renderer) == Some(thread::current().id()) {
+            let told = "what is told of a render cannot render the same scene, only a copy of it";
+            return Err(errors::of_value(told));
+        }
+        let raised = Raised::default();
+        let mut watch = Watch { observe, last: Instant::now(), raised: &raised, is_stopped: false };
+        let made = watched(py, &raised, || self.rendered(&spec, &mut watch))?;
+        match locked(&raised).take() {
             None => Ok(Image::from(made)),
             Some(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
                 Err(errors::interrupted(py, Image::from(made)))
@@ -227,43 +212,57 @@ fn aov_named(name: &str) -> PyResult<Aov> {
     found.map(|(_, aov)| aov).ok_or_else(wrong)
 }
 
+/// What a mutex holds, for a thread that other threads of Python do not wait for.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Scene {
     fn new(values: SceneValues, name: String) -> Self {
-        let state = State {
-            values,
-            changes: 0,
-            built: None,
-            original: None,
-            machines: HashMap::new(),
-            process: process::id(),
-            assets: 0,
-        };
-        Self { state: Mutex::new(state), name }
+        Self::of(Described { values, changes: 0, built: None, original: None }, name)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn of(described: Described, name: String) -> Self {
+        let machines = Machines { residents: HashMap::new(), process: process::id() };
+        Self {
+            described: Mutex::new(described),
+            machines: Mutex::new(machines),
+            renderer: Mutex::new(None),
+            name,
+        }
+    }
+
+    /// What there is to render. Other threads of Python go on while this one waits for it.
+    fn described(&self, py: Python<'_>) -> MutexGuard<'_, Described> {
+        self.described.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Renders, one call after another.
+    fn rendered(&self, spec: &Spec, watch: &mut Watch<'_>) -> PyResult<Made> {
+        let machines = &mut *locked(&self.machines);
+        let _rendering = Rendering::begin(&self.renderer);
+        let built = locked(&self.described).build(spec.size);
+        machines.render(built?, spec, &self.name, watch)
     }
 }
 
-impl State {
-    fn render(&mut self, spec: &Spec, name: &str, watch: &Watch) -> PyResult<Made> {
-        let Built { description, mut data, hash, .. } = self.build(spec.size)?;
-        if let Some(seed) = spec.seed {
-            Arc::make_mut(&mut data).settings.seed = seed;
-        }
-        let settings =
-            torrance_scene::RenderSettings { seed: data.settings.seed, ..description.render.clone() };
-        let mut plan = AovPlan::new(aov::DEFAULT.into_iter().chain(spec.aovs.iter().copied()).collect());
-        plan.describe(&description).map_err(errors::of_value)?;
-        let budget = spec.budget(settings.spp);
-        let options = plan.options();
-        let request = Request { first_sample: spec.first_sample(), ..Request::new(budget, options) };
-        let (rendered, device, on_device) =
-            self.render_on((&spec.device, spec.threads), &data, request, watch)?;
-        Ok(Made { rendered, plan, scene: data, hash, settings, device, on_device, name: name.to_owned() })
-    }
+/// As long as a thread renders a scene.
+struct Rendering<'a>(&'a Mutex<Option<ThreadId>>);
 
+impl<'a> Rendering<'a> {
+    fn begin(renderer: &'a Mutex<Option<ThreadId>>) -> Self {
+        *locked(renderer) = Some(thread::current().id());
+        Self(renderer)
+    }
+}
+
+impl Drop for Rendering<'_> {
+    fn drop(&mut self) {
+        *locked(self.0) = None;
+    }
+}
+
+impl Described {
     /// The scene as machines take it, built anew as far as values have changed.
     fn build(&mut self, size: Option<(u32, u32)>) -> PyResult<Built> {
         let is_it = |built: &&Built| built.changes == self.changes && built.size == size;
@@ -284,6 +283,25 @@ impl State {
         let built = Built { changes: self.changes, size, description, data, hash: Arc::default() };
         Ok(self.built.insert(built).clone())
     }
+}
+
+impl Machines {
+    fn render(&mut self, built: Built, spec: &Spec, name: &str, watch: &mut Watch<'_>) -> PyResult<Made> {
+        let Built { description, mut data, hash, .. } = built;
+        if let Some(seed) = spec.seed {
+            Arc::make_mut(&mut data).settings.seed = seed;
+        }
+        let settings =
+            torrance_scene::RenderSettings { seed: data.settings.seed, ..description.render.clone() };
+        let mut plan = AovPlan::new(aov::DEFAULT.into_iter().chain(spec.aovs.iter().copied()).collect());
+        plan.describe(&description).map_err(errors::of_value)?;
+        let budget = spec.budget(settings.spp);
+        let options = plan.options();
+        let request = Request { first_sample: spec.first_sample(), ..Request::new(budget, options) };
+        let (rendered, device, on_device) =
+            self.render_on((&spec.device, spec.threads), &data, request, watch)?;
+        Ok(Made { rendered, plan, scene: data, hash, settings, device, on_device, name: name.to_owned() })
+    }
 
     /// Renders on a machine that is kept, or on several that are not. The second value is their name.
     fn render_on(
@@ -291,11 +309,11 @@ impl State {
         (name, threads): (&str, Option<usize>),
         scene: &SceneData,
         request: Request<'_>,
-        watch: &Watch,
+        watch: &mut Watch<'_>,
     ) -> PyResult<On> {
         if self.process != process::id() {
             // Machines have threads, and contexts of a driver, that a forked process has not.
-            std::mem::take(&mut self.machines).into_values().for_each(std::mem::forget);
+            std::mem::take(&mut self.residents).into_values().for_each(std::mem::forget);
             self.process = process::id();
         }
         let choice: FleetChoice = name.parse().map_err(errors::of_value)?;
@@ -304,7 +322,7 @@ impl State {
             return render_on_all((name, threads), &choice, scene, request, watch);
         };
         let key = (name.to_owned(), threads);
-        let mut machine = match self.machines.remove(&key) {
+        let mut machine = match self.residents.remove(&key) {
             Some(machine) => machine,
             None => {
                 let mut device = choice.find().map_err(|e| errors::of_device(name, &e))?;
@@ -319,7 +337,7 @@ impl State {
         let shown = machine.name();
         // Without room for it, the image is on the host alone.
         let on_device = machine.image().ok().flatten();
-        self.machines.insert(key, machine);
+        self.residents.insert(key, machine);
         Ok((rendered, shown, on_device))
     }
 }
@@ -333,7 +351,7 @@ fn render_on_all(
     choice: &FleetChoice,
     scene: &SceneData,
     request: Request<'_>,
-    watch: &Watch,
+    watch: &mut Watch<'_>,
 ) -> PyResult<On> {
     let mut devices = choice.find().map_err(|e| errors::of_device(name, &e))?;
     let (failing, left_out) = channel::<MachineError>();
@@ -361,35 +379,36 @@ impl Spec {
     }
 }
 
-/// What a render and those who watch it know of each other.
-#[derive(Default)]
-struct Watch {
-    progress: Mutex<Option<Progress>>,
-    is_stopped: AtomicBool,
+/// Whether Python lets a render go on: no signal has come, and the function that is told of it says so.
+struct Watch<'a> {
+    observe: Option<Py<PyAny>>,
+    last: Instant,
+    /// What ends the render.
+    raised: &'a Raised,
+    is_stopped: bool,
 }
 
-impl Watch {
+impl Watch<'_> {
+    /// Between looks, for each of which other threads of Python may have to wait.
+    const MOMENT: Duration = Duration::from_millis(50);
+
     /// What a render calls after launches.
-    fn observe(&self, progress: &Progress) -> Control {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
-        if self.is_stopped() { Control::Stop } else { Control::Continue }
+    fn observe(&mut self, progress: &Progress) -> Control {
+        if !self.is_stopped && self.last.elapsed() >= Self::MOMENT {
+            let goes_on = Python::attach(|py| self.ask(py, progress));
+            let mut raised = locked(self.raised);
+            self.is_stopped = raised.is_some() || !matches!(goes_on, Ok(true));
+            *raised = raised.take().or(goes_on.err());
+            self.last = Instant::now();
+        }
+        if self.is_stopped { Control::Stop } else { Control::Continue }
     }
 
-    fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-
-    fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether Python lets the render go on: no signal has come, and the callback says so.
-    fn ask(&self, py: Python<'_>, callback: Option<&Py<PyAny>>) -> PyResult<bool> {
+    fn ask(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
         py.check_signals()?;
-        let progress = *self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let (Some(callback), Some(progress)) = (callback, progress) else { return Ok(true) };
+        let Some(observe) = &self.observe else { return Ok(true) };
         let told = (progress.mean_spp(), progress.spp_target, progress.elapsed.as_secs_f64());
-        let answer = callback.call1(py, told)?;
+        let answer = observe.call1(py, told)?;
         Ok(answer.is_none(py) || answer.is_truthy(py)?)
     }
 }

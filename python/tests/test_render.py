@@ -125,6 +125,26 @@ def test_threads_render_side_by_side():
     assert len(found) == 8 and all(same(image, alone[seed]) for (_, seed), image in found.items())
 
 
+def test_parameters_can_be_set_while_another_thread_renders(scene):
+    began = threading.Event()
+    thread = threading.Thread(target=scene.render, kwargs={"time": 3.0, "progress": lambda *_: began.set(), **CPU})
+    thread.start()
+    assert began.wait(10)
+    start = time.perf_counter()
+    scene.params["materials.gold.roughness"] = 0.35
+    assert scene.params["materials.gold.roughness"] == 0.35 and scene.copy().params["render.spp"] == 16
+    assert time.perf_counter() - start < 1.0 and thread.is_alive()
+    thread.join()
+
+
+def test_what_is_told_of_a_render_may_not_render_the_same_scene(scene):
+    with pytest.raises(tr.ParameterError, match="only a copy of it"):
+        scene.render(time=5.0, progress=lambda *_: scene.render(1, **CPU), **CPU)
+    copies = []
+    scene.render(time=0.3, progress=lambda *_: copies.append(scene.copy().render(1, **CPU)), **CPU)
+    assert copies
+
+
 def test_other_threads_go_on(scene):
     ticks, done = [], threading.Event()
 

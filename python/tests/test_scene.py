@@ -1,5 +1,7 @@
 """Scenes and their parameters."""
 
+import pickle
+
 import numpy as np
 import pytest
 from conftest import SCENES, VALUES, same
@@ -96,6 +98,50 @@ def test_a_mesh_of_arrays_is_that_of_a_file(tmp_path):
     assert not same(scene.render(**CPU), of_file)
     scene.params["shapes.m.file"] = tr.Mesh(vertices, faces)
     assert same(scene.render(**CPU), of_file)
+
+
+def test_copies_have_meshes_of_their_own():
+    vertices, faces = np.array(TETRAHEDRON[0], float), TETRAHEDRON[1]
+    scene = tr.scene(with_mesh(tr.Mesh(vertices, faces)))
+    copy, images = scene.copy(), []
+    for one, scale in [(scene, 0.5), (copy, 2.0), (scene, 3.0)]:
+        one.params["shapes.m.file"] = tr.Mesh(scale * vertices, faces)
+        images.append(one.render(**CPU))
+    scene.params["camera.fov"] = 41.0
+    copy.params["camera.fov"] = 40.0
+    assert same(copy.render(**CPU), images[1]), "no mesh of another"
+    scene.params["camera.fov"] = 40.0
+    assert same(scene.render(**CPU), images[2])
+    assert not same(images[0], images[1]) and not same(images[1], images[2])
+
+
+def test_meshes_and_textures_can_be_pickled():
+    vertices, faces = np.array(TETRAHEDRON[0], float), TETRAHEDRON[1]
+    mesh = tr.Mesh(vertices, faces, normals=vertices - 0.25, uvs=vertices[:, :2], colors=vertices)
+    for made in [mesh, tr.Texture(np.arange(24, dtype=np.uint8).reshape(2, 3, 4)), tr.Texture(np.ones((2, 3, 3)))]:
+        again = pickle.loads(pickle.dumps(made))
+        before, after = made._asset.arrays(), again._asset.arrays()
+        assert len(before) == len(after) and all(np.array_equal(a, b) for a, b in zip(before, after))
+    values = with_mesh(tr.Mesh(vertices, faces, normals=vertices - 0.25))
+    assert same(tr.scene(pickle.loads(pickle.dumps(values))).render(**CPU), tr.scene(values).render(**CPU))
+
+
+def test_meshes_that_are_replaced_are_forgotten():
+    vertices, faces = np.array(TETRAHEDRON[0], float), TETRAHEDRON[1]
+    scene = tr.scene(with_mesh(tr.Mesh(vertices, faces)))
+    many = np.zeros((1_000_000, 3), np.float32)
+    many[: len(vertices)] = vertices
+
+    def resident() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    peaks = []
+    for i in range(30):
+        many[0] = 0.01 * i
+        scene.params["shapes.m.file"] = tr.Mesh(many, faces)
+        peaks.append(resident())
+    assert max(peaks[10:]) < max(peaks[:10]) + 100e6, "thirty of 12 MB"
 
 
 def test_smooth_normals_of_a_mesh_are_used():

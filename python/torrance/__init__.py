@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .image import Image, read
     from .judge import Verdict, compare
     from .laboratory import Bsdf, Chart, Conformance, bsdf, conformance
-    from .scene import Mesh, Parameters, Scene, Texture, load, scene
+    from .scene import Mesh, Parameters, Scene, Texture, gpus, load, scene
     from .suite import SuiteResult, regress
     from .sweep import Sweep, sweep
 
@@ -44,6 +44,7 @@ __all__ = [
     "bsdf",
     "compare",
     "conformance",
+    "gpus",
     "load",
     "read",
     "regress",

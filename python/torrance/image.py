@@ -68,7 +68,8 @@ class Image:
     def on_device(self) -> Optional["DeviceArray"]:
         """The radiance in the memory of the GPU that rendered it, which nobody has to copy; ``None`` for other images.
 
-        ``torch.as_tensor(image.on_device, device="cuda")`` and ``cupy.asarray(image.on_device)`` are views of it.
+        ``torch.from_dlpack(image.on_device)``, ``cupy.asarray(image.on_device)`` and ``jax.dlpack.from_dlpack(image.on_device)`` are
+        views of it.
         """
         found = self._image.on_device()
         return None if found is None else DeviceArray(self, *found)
@@ -186,7 +187,8 @@ class Image:
 
 
 class DeviceArray:
-    """Radiance in the memory of a GPU, (height, width, 3), float32, for what knows ``__cuda_array_interface__``."""
+    """Radiance in the memory of a GPU, (height, width, 3), float32, for what knows DLPack or ``__cuda_array_interface__``. Do not
+    write to it."""
 
     def __init__(self, image: Image, address: int, device: int, size: tuple):
         # Its memory is free when the image is gone.
@@ -199,6 +201,16 @@ class DeviceArray:
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
         return {"shape": self.shape, "typestr": "<f4", "data": (self._address, False), "strides": None, "version": 3}
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        # Whatever the stream: all that writes the image is done.
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("the image can only be seen where it is, without a copy")
+        return self._image._image.dlpack()
+
+    def __dlpack_device__(self):
+        cuda = 2
+        return cuda, self.device
 
 
 def _unpacked(packed: bytes) -> Image:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import time as clock
 import warnings
-from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _torrance
 from ._progress import Progress
-from .errors import ParameterError, TorranceWarning
+from .errors import DeviceError, ParameterError, TorranceWarning
 from .image import Image, PathLike
 
-__all__ = ["Mesh", "Parameters", "Scene", "Texture", "load", "scene"]
+__all__ = ["Mesh", "Parameters", "Scene", "Texture", "gpus", "load", "scene"]
 
 
 class Mesh:
@@ -45,6 +45,10 @@ class Mesh:
         )
 
 
+    def __reduce__(self):
+        return _of_arrays, (Mesh, "mesh", self._asset.arrays())
+
+
 class Texture:
     """An image from an array, copied once. It takes the place of a file: ``{"file": texture}``.
 
@@ -67,6 +71,17 @@ class Texture:
             self._asset = _torrance.Asset.of_floats(np.ascontiguousarray(texels, dtype=np.float32))
         else:
             raise ParameterError(f"expected uint8, or floats of 3 channels, not {texels.dtype} of {texels.shape[2]}")
+
+    def __reduce__(self):
+        arrays = self._asset.arrays()
+        return _of_arrays, (Texture, "of_bytes" if arrays[0].dtype == np.uint8 else "of_floats", arrays)
+
+
+def _of_arrays(kind, make: str, arrays):
+    """A mesh or texture of arrays that have been checked."""
+    made = kind.__new__(kind)
+    made._asset = getattr(_torrance.Asset, make)(*arrays)
+    return made
 
 
 def _matrix(name: str, values, columns: int) -> np.ndarray:
@@ -277,6 +292,15 @@ def _plain(value, add: Callable[["_torrance.Asset"], str]):
     return value
 
 
+def gpus() -> Dict[str, str]:
+    """The GPUs that can render: their models, by the names that ``device`` takes, as in ``{"cuda:0": "NVIDIA H100"}``. Empty if
+    there is none, or no driver."""
+    try:
+        return dict(_torrance.gpus())
+    except DeviceError:
+        return {}
+
+
 def load(path: PathLike, *, set: Optional[Mapping[str, Any]] = None, allow_external: bool = False) -> Scene:
     """Reads a scene: TOML, Mitsuba 3 XML, glTF, OBJ or PLY.
 
@@ -299,7 +323,7 @@ def scene(values: Mapping[str, Any], *, folder: PathLike = ".", allow_external: 
 
     def add(asset: "_torrance.Asset") -> str:
         assets.append(asset)
-        return asset.name(len(assets) - 1)
+        return asset.name()
 
     plain = _plain(values, add)
     return Scene(_torrance.Scene.of_values(plain, os.fspath(folder), assets, allow_external))

@@ -180,16 +180,22 @@ impl Fleet {
         let _ = self.left_out.send(error);
     }
 
-    /// Compiles the kernels that [`Fleet::render_last`] takes, which would otherwise take its time then. Machines that fail are left
+    /// Compiles the kernels that [`Fleet::render_last`] takes for at most `spp` samples per pixel, which would otherwise take its time
+    /// then. Machines that fail are left
     /// out, as long as there is another; the CPU takes the place of the last one.
     ///
     /// # Errors
     /// There is no other: the failure.
-    pub fn prepare(&mut self, scene: &SceneData, options: render::Options<'_>) -> Result<(), MachineError> {
+    pub fn prepare(
+        &mut self,
+        scene: &SceneData,
+        options: render::Options<'_>,
+        spp: u32,
+    ) -> Result<(), MachineError> {
         let mut machines = std::mem::take(&mut self.machines);
         let outcomes = all_at_once(&mut machines, |machine| {
             let options = self.integrators.options(machine, options);
-            machine.prepare(scene, options).map_err(|e| machine.failed(e))
+            machine.prepare(scene, options, spp).map_err(|e| machine.failed(e))
         });
         for (machine, outcome) in machines.into_iter().zip(outcomes) {
             match outcome {

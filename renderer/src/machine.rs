@@ -247,12 +247,12 @@ impl Machine {
         MachineError { machine: self.name(), error }
     }
 
-    /// Compiles the kernels of [`Machine::render`], which would otherwise take its time then.
+    /// Compiles the kernels of [`Machine::render`] of at most `spp` samples per pixel, which would otherwise take its time then.
     ///
     /// # Errors
     /// They cannot be compiled, or there is not enough memory.
-    pub fn prepare(&mut self, scene: &SceneData, options: Options<'_>) -> Result<(), Error> {
-        on!(self, backend => render::prepare(backend, scene, options))
+    pub fn prepare(&mut self, scene: &SceneData, options: Options<'_>, spp: u32) -> Result<(), Error> {
+        on!(self, backend => render::prepare(backend, scene, options, spp))
     }
 
     /// Renders until the budget is spent or `observe`, called after every launch, says to stop.

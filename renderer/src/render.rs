@@ -49,7 +49,7 @@ pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
 pub use work::Taken;
 
-use films::{Films, HostFilms};
+use films::{Films, HostFilms, RawFilms};
 use pace::{Pace, layers};
 use placement::{Demand, Placement};
 use shift::Shift;
@@ -303,7 +303,7 @@ fn upload<B: Primitives>(
     options: Options<'_>,
     spp: u32,
 ) -> Result<(Uploaded<B>, Duration), Error> {
-    prepare(backend, scene, options)?;
+    prepare(backend, scene, options, spp)?;
     let begin = Instant::now();
     let uploaded = upload_now(backend, scene, options, spp)?;
     backend.synchronize()?;
@@ -340,10 +340,15 @@ pub(crate) fn bytes_wanted<B: Primitives>(
 
 /// What machines have rendered.
 pub(crate) fn finish(work: Work<'_>, integrator: IntegratorChoice) -> Rendered {
+    finish_with(work, integrator, &mut drop)
+}
+
+/// As [`finish`]. Films that were published are `spent`: another render can publish into their memory.
+fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnMut(RawFilms)) -> Rendered {
     let progress = work.progress();
     let progress = Progress { spp_target: work.budget().spp, ..progress };
     let size @ [width, height] = work.size();
-    let (films, taken, interrupted) = work.finish();
+    let (films, taken, interrupted) = work.finish(spent);
     let HostFilms { image, shorter, first_hits } = films;
     Rendered {
         film: image.unwrap_or_else(|| Film::new(width, height)),
@@ -357,23 +362,28 @@ pub(crate) fn finish(work: Work<'_>, integrator: IntegratorChoice) -> Rendered {
     }
 }
 
-/// Integrator and launch sizes, which the next render of a similar scene can go on with.
+/// Integrator, launch sizes and films, which the next render of a similar scene can go on with.
 struct Run<B: Primitives> {
     tracer: Tracer<B>,
     pace: Pace,
+    /// Number of layers of films.
+    layers: u32,
+    /// Films of the render before.
+    films: Option<Films<B>>,
 }
 
-/// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
+/// Makes ready what [`render_with`] is going to launch, of at most `spp` samples per pixel, which would otherwise take its time then.
 pub(crate) fn prepare<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     options: Options<'_>,
+    spp: u32,
 ) -> Result<(), Error> {
     backend.specialize(scene.features);
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
     }
-    if let Integrator::Wavefront(paths) | Integrator::Fastest(paths) = options.integrator {
+    if let Some(paths) = options.integrator.wavefront(scene, spp) {
         wavefront::prepare(backend, scene, paths)?;
     }
     if matches!(options.integrator, Integrator::Wavefront(_)) && !options.shorter {
@@ -429,7 +439,17 @@ impl<B: Primitives> Run<B> {
         let films = demand(backend, part.scene, part.options, spp).films;
         let tracer = Tracer::new(backend, part.scene, part.options, spp, films)?;
         let pace = Pace::new(backend.parallelism(), &tracer);
-        Ok(Self { tracer, pace })
+        Ok(Self { tracer, pace, layers: layers(backend, part.scene, spp), films: None })
+    }
+
+    /// Empty films, those of the render before if they are such.
+    fn empty_films(&mut self, backend: &mut B, part: &Part<'_>) -> Result<Films<B>, Error> {
+        let (Part { scene, options, .. }, layers) = (*part, self.layers);
+        let cleared = self.films.take().map(|films| films.cleared(backend, scene, options, layers));
+        match cleared.transpose()?.flatten() {
+            Some(films) => Ok(films),
+            None => Films::new(backend, scene, options, layers),
+        }
     }
 
     /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end, until there is nothing more
@@ -442,10 +462,10 @@ impl<B: Primitives> Run<B> {
         begun: Begun,
         observe: Option<&mut dyn FnMut(&Progress) -> Control>,
     ) -> Result<Films<B>, Error> {
-        let Self { tracer, pace } = self;
         let Part { scene, options, work, me } = *part;
-        let layers = layers(backend, scene, work.budget().spp);
-        let mut films = Films::new(backend, scene, options, layers)?;
+        let mut films = self.empty_films(backend, part)?;
+        let Self { tracer, pace, layers, .. } = self;
+        let layers = *layers;
         let args = no_samples(scene, view, films.image.ptr());
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);

@@ -46,13 +46,15 @@ pub struct Resident {
     cpu: Session<Cpu>,
     cuda: Session<Cuda>,
     image: Option<Result<Arc<DeviceImage>, MachineError>>,
+    /// The image before. When nobody else has it any more, the next one takes its place.
+    before: Option<Arc<DeviceImage>>,
     machine: Machine,
 }
 
 impl Resident {
     /// Before the first scene.
     pub const fn new(machine: Machine) -> Self {
-        Self { cpu: Session::new(), cuda: Session::new(), image: None, machine }
+        Self { cpu: Session::new(), cuda: Session::new(), image: None, before: None, machine }
     }
 
     /// [`Machine::name`].
@@ -75,14 +77,23 @@ impl Resident {
         request: Request<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, MachineError> {
-        // There need not be room for two.
-        self.image = None;
         let job = Job { scene, request, observe };
         match &mut self.machine {
             Machine::Cpu(cpu) => self.cpu.render(cpu, job).map_err(|error| self.machine.failed(error)),
             Machine::Cuda(cuda) => {
                 let device = cuda.info().index;
-                let rendered = self.cuda.render_with_mean(cuda, job);
+                let mut room = None;
+                for image in
+                    [self.before.take(), self.image.take().and_then(Result::ok)].into_iter().flatten()
+                {
+                    match Arc::try_unwrap(image) {
+                        Ok(image) => room = Some(image.mean),
+                        Err(image) => self.before = Some(image),
+                    }
+                }
+                // Those who had the room may have left work behind that reads it.
+                let is_free = if room.is_some() { cuda.synchronize_context() } else { Ok(()) };
+                let rendered = is_free.and_then(|()| self.cuda.render_with_mean(cuda, job, room));
                 let WithMean { rendered, mean } = rendered.map_err(|error| self.machine.failed(error))?;
                 let image = |mean| DeviceImage { mean, size: [scene.width, scene.height], device };
                 self.image = Some(mean.map(image).map(Arc::new).map_err(|error| self.machine.failed(error)));

@@ -235,7 +235,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let (failing, left_out) = channel();
     let mut fleet = Fleet::start(&mut devices, args.machine.threads, Integrators { gpu, cpu }, failing)?;
     let why = if fleet.has_gpu() { why } else { why_of_cpu };
-    fleet.prepare(&scene, options)?;
+    fleet.prepare(&scene, options, share.samples.len() as u32)?;
     if let Some(surprise) = device::surprise(&devices) {
         render.notes.warn(surprise);
     }

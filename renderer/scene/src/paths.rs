@@ -22,7 +22,7 @@ use crate::formats::toml::keys::PathError;
 use crate::formats::toml::lookup::{self, Target, child, member_keys, name_of, position};
 use crate::formats::toml::otherwise::converted;
 use crate::formats::toml::text::{self, inline, toml_key, vector};
-use crate::formats::toml::{Key, Type, read};
+use crate::formats::toml::{Key, Type, read, read_plain};
 use crate::input::{Error, NOT_TOML, Problem, parse_hex};
 use crate::load::{LoadedScene, Options};
 use crate::write::Extent;
@@ -93,6 +93,16 @@ impl SceneValues {
     pub fn add(&mut self, assets: Vec<Asset>) {
         let base = Arc::make_mut(&mut self.base);
         base.files = base.files.clone().and(assets);
+    }
+
+    /// Forgets those of the files in memory that would be in `folder` and are not named by the values any more. Clones keep theirs.
+    pub fn forget_unnamed(&mut self, folder: &Path) {
+        let mut named = BTreeSet::new();
+        strings(&self.document, &mut |text| {
+            named.insert(self.folder().join(text));
+        });
+        let base = Arc::make_mut(&mut self.base);
+        base.files.retain_in_memory(|path| !path.starts_with(folder) || named.contains(path));
     }
 
     fn of_loaded(path: &Path, loaded: LoadedScene, files: Files, options: &Options) -> Result<Self, Error> {
@@ -290,6 +300,11 @@ impl Base {
     /// Reads a document as a scene.
     fn read(&self, document: &Value) -> Result<LoadedScene, Error> {
         let file = self.path.display().to_string();
+        if let Some(description) = document.as_table().and_then(|table| read_plain(&file, table, &self.files))
+        {
+            let (warnings, notes) = (Vec::new(), Vec::new());
+            return Ok(LoadedScene { description, warnings, files: self.files.named(), notes });
+        }
         let text = document.as_table().map_or_else(String::new, text::document);
         // Nobody has seen that text.
         let placeless = |mut problem: Problem| {
@@ -306,6 +321,16 @@ impl Base {
             }
             Err(error) => Err(Error { problems: error.problems.into_iter().map(placeless).collect() }),
         }
+    }
+}
+
+/// Visits all strings of a value.
+fn strings(value: &Value, visit: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => visit(text),
+        Value::Array(values) => values.iter().for_each(|value| strings(value, visit)),
+        Value::Table(table) => table.iter().for_each(|(_, value)| strings(value, visit)),
+        _ => {}
     }
 }
 
@@ -473,5 +498,34 @@ fn entry<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Value> {
         Value::Table(table) => Some(table.entry(key).or_insert_with(|| Table::new().into())),
         Value::Array(items) => position(items, key).map(|i| &mut items[i]),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scenes are read from values as they would be from their text, and what is wrong is left to that.
+    #[test]
+    fn values_are_read_as_their_text_is() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+        let mut count = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let SceneValues { document, base } = SceneValues::open(&path, &Options::default()).unwrap();
+            let table = document.as_table().unwrap();
+            let (expected, warnings) = read("scene", &text::document(table), &base.files).unwrap();
+            let expected = warnings.is_empty().then_some(expected);
+            count += usize::from(expected.is_some());
+            assert_eq!(read_plain("scene", table, &base.files), expected, "{}", path.display());
+
+            let mut wrong = table.clone();
+            wrong.insert("camera".to_owned(), Value::Integer(1));
+            assert_eq!(read_plain("scene", &wrong, &base.files), None);
+        }
+        assert!(count > 5, "{count}");
     }
 }

@@ -75,8 +75,8 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// One film of each kind.
-    pub(super) fn into_films(self, [width, height]: [u32; 2]) -> HostFilms {
+    /// One film of each kind. Those that it was made of are `spent`, if nobody else has them.
+    pub(super) fn into_films(self, [width, height]: [u32; 2], spent: &mut dyn FnMut(RawFilms)) -> HostFilms {
         let Self { base, parts, .. } = self;
         let mut films = Arc::unwrap_or_clone(base);
         for part in parts {
@@ -84,6 +84,7 @@ impl Checkpoint {
                 Ok(Published { folded, films: raw, .. }) => {
                     films.add_image(folded);
                     films.add(&raw, width, height);
+                    spent(raw);
                 }
                 Err(shared) => {
                     films.add_image(shared.folded.clone());
@@ -113,7 +114,7 @@ impl Checkpoint {
                 let image = part.folded.as_deref().cloned();
                 (HostFilms { image, ..HostFilms::clone(&self.base) }, Some(Arc::clone(part)))
             }
-            _ => (self.into_films(size), None),
+            _ => (self.into_films(size, &mut drop), None),
         }
     }
 }

@@ -10,7 +10,7 @@ use device::shape::triangle::TriangleUvs;
 use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error, Place};
 use torrance_gpu::primitives::Primitives;
-use torrance_image::film::{Film, Pixel, Wide};
+use torrance_image::film::{Film, PIXELS_PER_TASK, Pixel, Wide};
 
 use super::Options;
 use super::first_hits::FirstHitSums;
@@ -24,15 +24,19 @@ use crate::assemble::SceneData;
 /// # Panics
 /// If `layers` is not a whole number of films.
 pub fn film_of_layers(width: u32, height: u32, layers: &[FilmPixel]) -> Film {
-    let mut film = Film::new(width, height);
-    add_layers(&mut film, layers);
+    let mut layers = whole_films(layers, width as usize * height as usize);
+    let Some(first) = layers.next() else { return Film::new(width, height) };
+    let pixels = first.par_iter().with_min_len(PIXELS_PER_TASK).map(pixel).collect();
+    let mut film = Film { width, height, pixels };
+    layers.for_each(|layer| add_layers(&mut film, layer));
     film
 }
 
 /// Adds films of one size.
 pub(super) fn add_layers(film: &mut Film, layers: &[FilmPixel]) {
     for layer in whole_films(layers, film.pixels.len()) {
-        film.pixels.par_iter_mut().zip(layer).for_each(|(p, l)| p.merge(&pixel(l)));
+        let pixels = film.pixels.par_iter_mut().with_min_len(PIXELS_PER_TASK).zip(layer);
+        pixels.for_each(|(p, l)| p.merge(&pixel(l)));
     }
 }
 
@@ -59,7 +63,7 @@ fn pixel(p: &FilmPixel) -> Pixel {
     }
 }
 
-/// Films of a back end, copied to the host: layers of pixels.
+/// Films of a back end, copied to the host: layers of pixels. By default there are none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct RawFilms {
     pub(super) image: Vec<FilmPixel>,
@@ -77,6 +81,10 @@ pub(super) struct FilmShape {
     has_shorter: bool,
     /// Pixels of all layers of first hits.
     first_hits: Option<usize>,
+}
+
+impl RawFilms {
+    pub(super) const NONE: Self = Self { image: Vec::new(), shorter: None, first_hits: None };
 }
 
 impl FilmShape {
@@ -113,7 +121,10 @@ impl HostFilms {
     /// Adds the samples of a back end.
     pub(super) fn add(&mut self, raw: &RawFilms, width: u32, height: u32) {
         let film = || Film::new(width, height);
-        add_layers(self.image.get_or_insert_with(film), &raw.image);
+        match &mut self.image {
+            Some(image) => add_layers(image, &raw.image),
+            None => self.image = Some(film_of_layers(width, height, &raw.image)),
+        }
         if let Some(more) = &raw.shorter {
             let shorter = self.shorter.get_or_insert_with(|| [film(), film()]);
             shorter.iter_mut().zip(more).for_each(|(film, layers)| add_layers(film, layers));
@@ -228,6 +239,33 @@ impl<B: Primitives> Films<B> {
         Ok(())
     }
 
+    /// Those of another render made empty; `None` if they do not suit this one.
+    pub(super) fn cleared(
+        mut self,
+        backend: &mut B,
+        scene: &SceneData,
+        options: Options<'_>,
+        layers: u32,
+    ) -> Result<Option<Self>, Error> {
+        let pixels = scene.width as usize * scene.height as usize;
+        let Options { shorter, first_hits, .. } = options;
+        let suit = self.pixels == pixels
+            && self.image.len() == pixels * layers as usize
+            && self.shorter.is_some() == shorter
+            // Texture coordinates may be others.
+            && self.first_hits.is_none()
+            && first_hits.is_none()
+            // There may be room on the machine by now.
+            && self.on_host() == 0;
+        if !suit {
+            return Ok(None);
+        }
+        self.folded = None;
+        let all = std::iter::once(&mut self.image).chain(self.shorter.iter_mut().flatten());
+        all.into_iter().try_for_each(|film| backend.clear(film))?;
+        Ok(Some(self))
+    }
+
     /// Has the host take over the samples of the image.
     pub(super) fn fold(&mut self, backend: &mut B, scene: &SceneData) -> Result<(), Error> {
         let layers = backend.download(&self.image)?;
@@ -263,18 +301,18 @@ impl<B: Primitives> Films<B> {
         Ok(())
     }
 
-    /// The mean of every pixel, in the memory of the back end, if all samples of the image are there.
-    pub(super) fn mean(&self, backend: &mut B) -> Result<Option<B::Buf<[f32; 3]>>, Error> {
+    /// Writes the mean of every pixel into a buffer of as many, if all samples of the image are in the memory of the back end. Says
+    /// whether it has.
+    pub(super) fn mean(&self, backend: &mut B, mean: &B::Buf<[f32; 3]>) -> Result<bool, Error> {
         if self.folded.is_some() {
-            return Ok(None);
+            return Ok(false);
         }
-        let mean = backend.zeroed::<[f32; 3]>(MEAN, self.pixels)?;
         let (film, layers) = (self.image.ptr().cast_const(), (self.image.len() / self.pixels) as u32);
         let args = MeanArgs { film, mean: mean.ptr().cast(), pixels: self.pixels as u32, layers };
         // SAFETY: the films are so many of so many pixels, and there is room for one of means; all live until the wait.
         unsafe { backend.launch::<stages::film_mean>(args)? };
         backend.synchronize()?;
-        Ok(Some(mean))
+        Ok(true)
     }
 
     /// Copies all of them into films of the host, whatever is on these, but for what the host has already.

@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use device::features::Features;
 use rayon::prelude::*;
+use torrance_gpu::backend::Buffer;
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Pixel;
 
-use super::films::{Films, MEAN};
-use super::{Begun, Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish, prepare, upload_now};
+use super::films::{Films, MEAN, RawFilms};
+use super::{Begun, Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish_with, prepare, upload_now};
 use crate::assemble::{Families, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -16,6 +17,8 @@ use crate::assemble::{Families, SceneData};
 /// those of [`super::render_with`], to the last bit on a CPU.
 pub(crate) struct Session<B: Primitives> {
     last: Option<Last<B>>,
+    /// Films of the host for the next render to publish into.
+    room: RawFilms,
 }
 
 /// A render, and its image where it was rendered.
@@ -47,7 +50,7 @@ struct RunConditions {
 impl<B: Primitives> Session<B> {
     /// Before the first scene.
     pub(crate) const fn new() -> Self {
-        Self { last: None }
+        Self { last: None, room: RawFilms::NONE }
     }
 
     /// As [`super::render_with`]. All renders of a session are on the same back end.
@@ -55,31 +58,63 @@ impl<B: Primitives> Session<B> {
     /// # Errors
     /// There is not enough memory, or what the machine says. The next render then begins anew.
     pub(crate) fn render(&mut self, backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
-        Ok(self.render_films(backend, job)?.0)
+        let (rendered, films) = self.render_films(backend, job)?;
+        self.keep(films);
+        Ok(rendered)
     }
 
-    /// As [`Session::render`]. Also gives the mean of every pixel, row by row, in the memory of the back end: but of those samples
-    /// that were taken over from films, the host knows it.
+    /// As [`Session::render`]. Also gives the mean of every pixel, row by row, in the memory of the back end, in `room` if that is
+    /// such: but of those samples that were taken over from films, the host knows it.
     ///
     /// # Errors
     /// As there; those that are about the means alone leave the render.
-    pub(crate) fn render_with_mean(&mut self, backend: &mut B, job: Job<'_>) -> Result<WithMean<B>, Error> {
+    pub(crate) fn render_with_mean(
+        &mut self,
+        backend: &mut B,
+        job: Job<'_>,
+        room: Option<B::Buf<[f32; 3]>>,
+    ) -> Result<WithMean<B>, Error> {
         let is_resumed = job.request.resumed.is_some();
         let (rendered, films) = self.render_films(backend, job)?;
-        let on_machine = if is_resumed { None } else { films.mean(backend).transpose() };
-        let mean = on_machine.unwrap_or_else(|| {
-            drop(films);
-            let mean = |pixel: &Pixel| pixel.mean().map(|x| x as f32);
-            let means: Vec<_> = rendered.film.pixels.par_iter().map(mean).collect();
-            backend.upload(MEAN, &means)
+        let pixels = &rendered.film.pixels;
+        let room = match room.filter(|room| room.len() == pixels.len()) {
+            Some(room) => Ok(room),
+            None => backend.zeroed(MEAN, pixels.len()),
+        };
+        let mean = room.and_then(|mut mean| {
+            if is_resumed || !films.mean(backend, &mean)? {
+                let of_pixel = |pixel: &Pixel| pixel.mean().map(|x| x as f32);
+                backend.write(&pixels.par_iter().map(of_pixel).collect::<Vec<_>>(), &mut mean)?;
+            }
+            Ok(mean)
         });
+        self.keep(films);
         Ok(WithMean { rendered, mean })
+    }
+
+    /// Keeps films for the next render.
+    fn keep(&mut self, films: Films<B>) {
+        if let Some(Last { run: Some((run, _)), .. }) = &mut self.last {
+            run.films = Some(films);
+        }
     }
 
     fn render_films(&mut self, backend: &mut B, job: Job<'_>) -> Result<(Rendered, Films<B>), Error> {
         let Job { scene, request, observe } = job;
         let (options, spp) = (request.options, request.budget.spp);
-        prepare(backend, scene, options)?;
+        let conditions = RunConditions {
+            integrator: options.integrator,
+            shorter: options.shorter,
+            spp,
+            size: [scene.width, scene.height],
+            features: scene.features,
+            families: scene.families.clone(),
+        };
+        let goes_on = |(_, of): &(Run<B>, RunConditions)| *of == conditions && !options.stage_times;
+        match self.last.as_ref().and_then(|last| last.run.as_ref()) {
+            Some(run) if goes_on(run) => backend.specialize(scene.features),
+            _ => prepare(backend, scene, options, spp)?,
+        }
         let begin = Instant::now();
         let can_go_on = |last: &Last<B>| last.uploaded.can_become_like(backend, &last.scene, scene);
         let mut last = match self.last.take().filter(can_go_on) {
@@ -94,23 +129,13 @@ impl<B: Primitives> Session<B> {
         };
         backend.synchronize()?;
         let upload = begin.elapsed();
-        let conditions = RunConditions {
-            integrator: options.integrator,
-            shorter: options.shorter,
-            spp,
-            size: [scene.width, scene.height],
-            features: scene.features,
-            families: scene.families.clone(),
-        };
         let work = request.work(scene, 1);
+        work.lend(0, std::mem::take(&mut self.room));
         let part = Part::new(scene, options, &work, 0);
-        let mut run = match last.run.take() {
-            Some((run, of)) if of == conditions && !options.stage_times => run,
-            other => {
-                // There need not be room for both.
-                drop(other);
-                Run::new(backend, &part, spp)?
-            }
+        // There need not be room for both.
+        let mut run = match last.run.take().filter(goes_on) {
+            Some((run, _)) => run,
+            None => Run::new(backend, &part, spp)?,
         };
         let begun = Begun { upload, shortage: last.uploaded.shortage() };
         let films = run.render(backend, last.uploaded.view(scene), &part, begun, Some(observe))?;
@@ -122,7 +147,7 @@ impl<B: Primitives> Session<B> {
             None
         };
         self.last = Some(last);
-        Ok((Rendered { stage_times, ..finish(work, integrator) }, films))
+        Ok((Rendered { stage_times, ..finish_with(work, integrator, &mut |films| self.room = films) }, films))
     }
 }
 

@@ -51,7 +51,7 @@ fn is_long(scene: &SceneData, spp: u32) -> bool {
 
 impl Integrator {
     /// The wavefront that a render of so many samples per pixel wants, if it wants one.
-    fn wavefront(self, scene: &SceneData, spp: u32) -> Option<Paths> {
+    pub(super) fn wavefront(self, scene: &SceneData, spp: u32) -> Option<Paths> {
         match self {
             Self::Wavefront(paths) => Some(paths),
             Self::Fastest(paths) if is_long(scene, spp) || probably_stages(scene) => Some(paths),

@@ -50,6 +50,8 @@ pub struct Uploaded<B: Backend> {
     tables: B::Buf<u64>,
     /// The scene as stages see it, where they can read it through a pointer.
     view: B::Buf<KeptView>,
+    /// What is in `view`.
+    kept: Option<KeptView>,
     placement: Placement,
 }
 
@@ -93,6 +95,7 @@ impl<B: Primitives> Uploaded<B> {
             portals: backend.upload("portals", &[])?,
             tables: backend.upload(TABLES, &[])?,
             view: backend.zeroed("view of the scene", 1)?,
+            kept: None,
             placement: at,
         };
         uploaded.upload_environment(backend, pictures.environment.as_deref())?;
@@ -100,8 +103,8 @@ impl<B: Primitives> Uploaded<B> {
         Ok(uploaded)
     }
 
-    /// Makes a scene that was uploaded into another: only what differs is copied. Buffers that views point to are replaced, so
-    /// the back end has to be done with them.
+    /// Makes a scene that was uploaded into another: only what differs is copied. Buffers that views point to are written
+    /// or replaced, so the back end has to be done with them.
     ///
     /// # Errors
     /// There is not enough memory, or what the machine says. What was uploaded is then neither scene.
@@ -133,9 +136,12 @@ impl<B: Primitives> Uploaded<B> {
         }
         macro_rules! copied {
             ($($buffer:ident: $label:literal, $($field:ident).+;)*) => { $(
-                if bytes_of(&old.$($field).+) != bytes_of(&new.$($field).+) {
+                let (before, after) = (&old.$($field).+, &new.$($field).+);
+                if before.len() != after.len() {
                     *$buffer = backend.upload($label, &[])?;
-                    *$buffer = backend.upload($label, &new.$($field).+)?;
+                    *$buffer = backend.upload($label, after)?;
+                } else if bytes_of(before) != bytes_of(after) {
+                    backend.write(after, $buffer)?;
                 }
             )* };
         }
@@ -144,7 +150,7 @@ impl<B: Primitives> Uploaded<B> {
         let Self {
             nodes, prims, sources, instances, normals, uvs, colors, materials, coats, textures, texels, lights,
             light_table, filter, filter_edges, emissive, slides,
-            environment: _, sky: _, portals: _, tables: _, view: _, placement: _,
+            environment: _, sky: _, portals: _, tables: _, view: _, kept: _, placement: _,
         } = self;
         shared! {
             sources: Sources, SOURCES, geometry.sources;
@@ -219,8 +225,12 @@ impl<B: Primitives> Uploaded<B> {
 
     /// Puts the view where the scene in the back end's memory can point to it.
     fn put_view(&mut self, backend: &mut B, scene: &SceneData) -> Result<(), Error> {
-        let view = backend.upload("view of the scene", &[KeptView(self.view(scene))])?;
-        backend.copy(&view, &mut self.view)
+        let view = KeptView(self.view(scene));
+        if self.kept.is_none_or(|kept| bytes_of(&[kept]) != bytes_of(&[view])) {
+            backend.write(&[view], &mut self.view)?;
+            self.kept = Some(view);
+        }
+        Ok(())
     }
 
     /// The scene as stages see it, valid as long as `self` is. `scene` may have dropped its geometry by now.

@@ -362,6 +362,11 @@ impl<'a> Work<'a> {
         if worker.checkpoint < state.checkpoint { Verdict::Publish } else { Verdict::GoOn }
     }
 
+    /// Gives a machine films to publish into, whatever is on them.
+    pub(super) fn lend(&self, me: usize, films: RawFilms) {
+        self.lock().workers[me].rooms().push(films);
+    }
+
     /// Films for a machine to publish into, whatever is on them.
     pub(super) fn room(&self, me: usize) -> RawFilms {
         self.lock().workers[me].rooms().pop().unwrap_or_default()
@@ -526,8 +531,9 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The films when all machines have ended, what is on them, and whether the observer stopped it before it was done.
-    pub(super) fn finish(self) -> (HostFilms, Taken, bool) {
+    /// The films when all machines have ended, what is on them, and whether the observer stopped it before it was done. Films that
+    /// were published are `spent`.
+    pub(super) fn finish(self, spent: &mut dyn FnMut(RawFilms)) -> (HostFilms, Taken, bool) {
         self.keep();
         let is_stopped = self.is_stopped.load(Ordering::Relaxed);
         let (size, mut state) = (self.size, self.state.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -538,7 +544,7 @@ impl<'a> Work<'a> {
         let all = state.checkpoint(size);
         drop(state);
         let taken = Taken { complete, partial, fingerprint: all.header.fingerprint };
-        (all.into_films(size), taken, is_stopped && fewest < self.budget.spp)
+        (all.into_films(size, spent), taken, is_stopped && fewest < self.budget.spp)
     }
 }
 

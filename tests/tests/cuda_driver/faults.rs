@@ -182,7 +182,7 @@ impl Subject {
         let Setup { checkpoints, resumed, stops_after, .. } = setup;
         let request =
             Request { checkpoints, resumed, ..Request::new(Budget::of_samples(SPP), Options::default()) };
-        fleet.prepare(&scene, Options::default())?;
+        fleet.prepare(&scene, Options::default(), SPP)?;
         fleet.render_last(&mut scene, request, &mut |progress: &Progress| {
             *paths = progress.paths;
             if stops_after.is_some_and(|most| *paths >= most) { Control::Stop } else { Control::Continue }

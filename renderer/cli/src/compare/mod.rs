@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use torrance_image::compare::Region;
 use torrance_image::compare::comparison::{Comparison, Settings, compare};
-use torrance_image::compare::maps::{self, Map, Picture};
+use torrance_image::compare::maps::Map;
 use torrance_image::compare::source::{self, Knowledge, Source};
 use torrance_image::film::Format;
 use torrance_image::film::write::{Destination, Target};
@@ -149,13 +149,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let comparison = compare(images, &settings).map_err(Failure::input)?;
     display.end();
     if let Some(place) = heatmap {
-        let mut picture = args.picture(&comparison)?;
-        if let Ok(judgement) = &comparison.judgement
-            && judgement.is_different()
-        {
-            let (whole, worst) = (comparison.region, judgement.worst.region);
-            picture.outline(Region { x: worst.x - whole.x, y: worst.y - whole.y, ..worst });
-        }
+        let needs_verdict =
+            |why| Failure::input(format_args!("--map z needs a verdict. {}", text::no_verdict(why)));
+        let picture = comparison.picture(args.map).map_err(needs_verdict)?;
         place.write_encoded(picture.png()).map_err(Failure::running)?;
         if !args.quiet {
             say(format_args!("wrote {}: {}", place.path.display(), picture.scale));
@@ -198,21 +194,6 @@ impl Args {
         let a = source(&self.a, &self.layer_a, *exact_a, stderr_a, *samples_a);
         let b = source(&self.b, &self.layer_b, *exact_b, stderr_b, *samples_b);
         (a, b)
-    }
-
-    fn picture(&self, comparison: &Comparison) -> Result<Picture, Failure> {
-        let Comparison { pair, metrics, judgement, .. } = comparison;
-        let map = self.map.unwrap_or(if judgement.is_ok() { Map::Z } else { Map::Flip });
-        match (map, judgement) {
-            (Map::Flip, _) => Ok(maps::flip(pair, &metrics.flip)),
-            (Map::Difference, _) => Ok(maps::difference(pair, false)),
-            (Map::Relative, _) => Ok(maps::difference(pair, true)),
-            (Map::Z, Ok(judgement)) => Ok(maps::z(pair, judgement)),
-            (Map::Z, Err(why)) => {
-                let why = text::no_verdict(*why);
-                Err(Failure::input(format_args!("--map z needs a verdict. {why}")))
-            }
-        }
     }
 }
 

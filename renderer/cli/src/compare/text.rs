@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use torrance_image::compare::comparison::{Comparison, NoVerdict};
-use torrance_image::compare::words::{self, describe, number, percent};
+use torrance_image::compare::comparison::NoVerdict;
+use torrance_image::compare::words::{self, number, percent};
 use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
 use super::ComparisonReport;
@@ -34,19 +34,7 @@ impl ComparisonReport<'_> {
 
     /// The verdict, or why there is none.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let Comparison { metrics, judgement, region, only_one_finite, .. } = self.comparison;
-        let mut out = Vec::new();
-        if metrics.pointwise.mae == 0.0 {
-            out.push("All values that were compared are equal.".into());
-        }
-        match judgement {
-            Ok(judgement) => out.extend(describe(judgement, *region, NAMES)),
-            Err(why) => {
-                out.extend(words::only_one_finite(*only_one_finite, NAMES));
-                out.push(no_verdict(*why));
-            }
-        }
-        out
+        self.comparison.sentences(NAMES, no_verdict)
     }
 
     fn title(&self) -> String {

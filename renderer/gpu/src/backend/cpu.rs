@@ -24,6 +24,9 @@ pub fn name_of(isa: InstructionSet) -> &'static str {
     }
 }
 
+/// Bytes that are copied by several threads: to wake them takes as long as to copy fewer.
+const WORTH_THREADS: usize = 1 << 17;
+
 /// A pool of threads that run stages.
 pub struct Cpu {
     pool: rayon::ThreadPool,
@@ -185,7 +188,11 @@ impl Backend for Cpu {
             return Err(Error { doing: "writing".into(), reason: "others read the memory".into() });
         };
         let put = |(cell, element): (&mut UnsafeCell<T>, &T)| *cell.get_mut() = *element;
-        self.pool.install(|| cells.par_iter_mut().zip(data).for_each(put));
+        if size_of_val(data) < WORTH_THREADS {
+            cells.iter_mut().zip(data).for_each(put);
+        } else {
+            self.pool.install(|| cells.par_iter_mut().zip(data).for_each(put));
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! The comparison of two images: the metrics, and the verdict where their noise is known.
 
+use super::maps::{self, Map, Picture};
 use super::source::Images;
-use super::{Judgement, Region, judge};
+use super::{Judgement, Region, judge, words};
 use crate::film::estimate::{ImageEstimate, Noise};
 use crate::film::image::{Image, is_finite};
 use crate::metrics::{Bias, Kind, Metrics, Pair};
@@ -106,6 +107,43 @@ impl Comparison {
     /// Whether the images are known to differ.
     pub fn is_different(&self) -> bool {
         self.only_one_finite != [0, 0] || self.judgement.as_ref().is_ok_and(Judgement::is_different)
+    }
+
+    /// The verdict in sentences that call the images by their names; or why there is none, of which `no_verdict` tells.
+    pub fn sentences(&self, names: [&str; 2], no_verdict: impl FnOnce(NoVerdict) -> String) -> Vec<String> {
+        let are_equal = self.metrics.pointwise.mae == 0.0;
+        let equal = are_equal.then(|| "All values that were compared are equal.".to_owned());
+        let verdict = match &self.judgement {
+            Ok(judgement) => words::describe(judgement, self.region, names),
+            Err(why) => {
+                let mut out = words::only_one_finite(self.only_one_finite, names);
+                out.push(no_verdict(*why));
+                out
+            }
+        };
+        equal.into_iter().chain(verdict).collect()
+    }
+
+    /// A difference map in false colours, that of the evidence if there is a verdict and no other is asked for. Where images
+    /// differ, the place of the strongest evidence is framed.
+    ///
+    /// # Errors
+    /// A map of the evidence needs a verdict.
+    pub fn picture(&self, map: Option<Map>) -> Result<Picture, NoVerdict> {
+        let map = map.unwrap_or(if self.judgement.is_ok() { Map::Z } else { Map::Flip });
+        let mut picture = match map {
+            Map::Flip => maps::flip(&self.pair, &self.metrics.flip),
+            Map::Difference => maps::difference(&self.pair, false),
+            Map::Relative => maps::difference(&self.pair, true),
+            Map::Z => maps::z(&self.pair, self.judgement.as_ref().map_err(|why| *why)?),
+        };
+        if let Ok(judgement) = &self.judgement
+            && judgement.is_different()
+        {
+            let (whole, worst) = (self.region, judgement.worst.region);
+            picture.outline(Region { x: worst.x - whole.x, y: worst.y - whole.y, ..worst });
+        }
+        Ok(picture)
     }
 }
 

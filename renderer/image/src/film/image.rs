@@ -8,12 +8,13 @@ use std::str::FromStr;
 use ::image::{ImageDecoder, ImageError, ImageResult};
 use image::codecs::hdr::HdrDecoder;
 use image::codecs::png::PngDecoder;
+use rayon::prelude::*;
 
 use super::develop::srgb_decode;
 use super::estimate::EstimateError;
 use super::format::{Format, UnknownExtension};
 use super::layers::Layers;
-use super::{Film, openexr};
+use super::{Film, PIXELS_PER_TASK, openexr};
 
 pub use super::exr_header::check_exr_headers;
 
@@ -43,7 +44,8 @@ impl Image {
 impl From<&Film> for Image {
     /// The mean of every pixel.
     fn from(film: &Film) -> Self {
-        let pixels = film.pixels.iter().map(|p| p.mean().map(|x| x as f32)).collect();
+        let pixels = film.pixels.par_iter().with_min_len(PIXELS_PER_TASK);
+        let pixels = pixels.map(|p| p.mean().map(|x| x as f32)).collect();
         Self { width: film.width, height: film.height, pixels }
     }
 }

@@ -36,6 +36,9 @@ pub use shards::Shard;
 pub use statistics::Statistics;
 pub use wide::Wide;
 
+/// Pixels that it takes a thread longer to go through than to be woken.
+pub const PIXELS_PER_TASK: usize = 1 << 11;
+
 /// Sums over the samples of every pixel, in f64, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Film {
@@ -133,12 +136,13 @@ impl Film {
     /// It differs in size.
     pub fn merge(&mut self, other: &Self) {
         assert_eq!((self.width, self.height), (other.width, other.height), "films of one size");
-        self.pixels.par_iter_mut().zip(&other.pixels).for_each(|(pixel, more)| pixel.merge(more));
+        let pixels = self.pixels.par_iter_mut().with_min_len(PIXELS_PER_TASK);
+        pixels.zip(&other.pixels).for_each(|(pixel, more)| pixel.merge(more));
     }
 
     /// Number of samples that were NaN or infinite and were left out.
     pub fn rejected(&self) -> u64 {
-        self.pixels.iter().map(|p| p.rejected).sum()
+        self.pixels.par_iter().with_min_len(PIXELS_PER_TASK).map(|p| p.rejected).sum()
     }
 
     /// Number of pixels without a valid sample: all were rejected, or none were taken.

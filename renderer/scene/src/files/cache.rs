@@ -139,6 +139,17 @@ impl MemoryFiles {
         Self(self.0.iter().map(|(path, contents)| (path.clone(), contents.clone())).chain(others.0).collect())
     }
 
+    /// Those that are `wanted`. What has been read of the others is not kept, either: who still has them can read them again.
+    pub(crate) fn retaining(&self, wanted: impl Fn(&Path) -> bool, kept: Option<&FileCache>) -> Self {
+        let is_unwanted = |path: &PathBuf| self.0.contains_key(path) && !wanted(path);
+        if let Some(kept) = kept {
+            lock(&kept.meshes).retain(|(path, ..), _| !is_unwanted(path));
+            lock(&kept.images).retain(|(path, _), _| !is_unwanted(path));
+        }
+        let wanted = self.0.iter().filter(|(path, _)| wanted(path));
+        Self(wanted.map(|(path, contents)| (path.clone(), contents.clone())).collect())
+    }
+
     /// Where a file is instead, if it is here: the original of a copy, or just where the scene has it.
     pub(crate) fn find(&self, path: &Path) -> Option<&Path> {
         let (path, contents) = self.0.get_key_value(path)?;

@@ -81,6 +81,11 @@ impl Files {
         Self { elsewhere: Arc::new(elsewhere), ..self }
     }
 
+    /// Forgets files that are in memory only but for those that are `wanted`.
+    pub(crate) fn retain_in_memory(&mut self, wanted: impl Fn(&Path) -> bool) {
+        self.elsewhere = Arc::new(self.elsewhere.retaining(wanted, self.kept.as_deref()));
+    }
+
     /// The existing files among those that the scene has named so far, free of symbolic links.
     pub fn named(&self) -> BTreeSet<PathBuf> {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,8 +5,8 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::{Range, RangeInclusive};
 
 use glam::Vec3;
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Value};
 use torrance_image::film::develop::srgb_decode;
 use torrance_text::{Suggestions, quoted};
 
@@ -111,11 +111,113 @@ pub fn parse<T>(
         let problems = syntax_errors[..count].iter().map(|e| syntax_error(&src, e)).collect();
         return Err(Error { problems: sorted(file, problems) });
     }
-    let made = read(&Section::new(&src, document.get_ref(), 0..0, name));
+    let made = read(&Section::new(&src, Table::Parsed(document.get_ref()), 0..0, name));
     let errors = src.errors.into_inner();
     match made {
         Some(made) if errors.is_empty() => Ok((made, sorted(file, src.warnings.into_inner()))),
         _ => Err(Error { problems: sorted(file, errors) }),
+    }
+}
+
+/// As [`parse`], of a document that is no text. `None` if there is anything to say of it: only of text it can be said well.
+pub fn read_plain<T>(
+    file: &str,
+    document: &toml::Table,
+    suggest: Suggest,
+    read: impl FnOnce(&Section<'_>) -> Option<T>,
+) -> Option<T> {
+    let src = Source::new(file, "", suggest);
+    let made = read(&Section::new(&src, Table::Plain(document), 0..0, ""))?;
+    (src.errors.into_inner().is_empty() && src.warnings.into_inner().is_empty()).then_some(made)
+}
+
+/// A table, of text or not.
+#[derive(Clone, Copy)]
+enum Table<'a> {
+    Parsed(&'a DeTable<'a>),
+    Plain(&'a toml::Table),
+}
+
+/// A value, likewise.
+#[derive(Clone, Copy)]
+enum Node<'a> {
+    Parsed(&'a Spanned<DeValue<'a>>),
+    Plain(&'a Value),
+}
+
+/// What a value is. Numbers are `None` if they are too large for anything.
+enum Kind<'a> {
+    String(&'a str),
+    Integer(Option<i128>),
+    Float(Option<f64>),
+    Boolean(bool),
+    Date,
+    Array(Vec<Node<'a>>),
+    Table(Table<'a>),
+}
+
+impl<'a> Table<'a> {
+    /// A key, where it is, and its value.
+    fn get(self, key: &str) -> Option<(&'a str, Range<usize>, Node<'a>)> {
+        match self {
+            Self::Parsed(table) => {
+                let (key, value) = table.get_key_value(key)?;
+                Some((key.get_ref(), key.span(), Node::Parsed(value)))
+            }
+            Self::Plain(table) => {
+                let (key, value) = table.get_key_value(key)?;
+                Some((key, 0..0, Node::Plain(value)))
+            }
+        }
+    }
+
+    /// All of them, in the order of the file.
+    fn entries(self) -> Vec<(&'a str, Range<usize>, Node<'a>)> {
+        match self {
+            Self::Parsed(table) => {
+                let entry = |(key, value): (&'a Spanned<std::borrow::Cow<'a, str>>, _)| {
+                    (key.get_ref().as_ref(), key.span(), Node::Parsed(value))
+                };
+                let mut entries: Vec<_> = table.iter().map(entry).collect();
+                entries.sort_by_key(|(_, span, _)| span.start);
+                entries
+            }
+            Self::Plain(table) => {
+                table.iter().map(|(key, value)| (key.as_str(), 0..0, Node::Plain(value))).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Node<'a> {
+    fn span(self) -> Range<usize> {
+        match self {
+            Self::Parsed(value) => value.span(),
+            Self::Plain(_) => 0..0,
+        }
+    }
+
+    fn kind(self) -> Kind<'a> {
+        match self {
+            Self::Parsed(value) => match value.get_ref() {
+                DeValue::String(text) => Kind::String(text),
+                DeValue::Integer(i) => Kind::Integer(i128::from_str_radix(i.as_str(), i.radix()).ok()),
+                DeValue::Float(x) => Kind::Float(x.as_str().parse().ok()),
+                DeValue::Boolean(is_so) => Kind::Boolean(*is_so),
+                DeValue::Datetime(_) => Kind::Date,
+                DeValue::Array(array) => Kind::Array(array.iter().map(Node::Parsed).collect()),
+                DeValue::Table(table) => Kind::Table(Table::Parsed(table)),
+            },
+            Self::Plain(value) => match value {
+                Value::String(text) => Kind::String(text),
+                Value::Integer(i) => Kind::Integer(Some((*i).into())),
+                Value::Float(x) => Kind::Float(Some(*x)),
+                Value::Boolean(is_so) => Kind::Boolean(*is_so),
+                Value::Datetime(_) => Kind::Date,
+                Value::Array(array) => Kind::Array(array.iter().map(Node::Plain).collect()),
+                Value::Table(table) => Kind::Table(Table::Plain(table)),
+            },
+        }
     }
 }
 
@@ -155,7 +257,7 @@ fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
 pub struct Section<'a> {
     /// The file.
     pub src: &'a Source<'a>,
-    table: &'a DeTable<'a>,
+    table: Table<'a>,
     /// Where its header, or the whole inline table, stands.
     pub span: Range<usize>,
     /// Its name in messages, e.g. `[camera]` or `shapes[2]`.
@@ -166,12 +268,7 @@ pub struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// A section of the file: its table, where it is, and its name in messages.
-    pub fn new(
-        src: &'a Source<'a>,
-        table: &'a DeTable<'a>,
-        span: Range<usize>,
-        name: impl Into<String>,
-    ) -> Self {
+    fn new(src: &'a Source<'a>, table: Table<'a>, span: Range<usize>, name: impl Into<String>) -> Self {
         Self { src, table, span, name: name.into(), below: None }
     }
 
@@ -191,8 +288,8 @@ impl<'a> Section<'a> {
 
     /// The value of a key, if it is in this very table.
     pub fn own(&self, key: &str) -> Option<Field<'a>> {
-        let (key, value) = self.table.get_key_value(key)?;
-        Some(Field { src: self.src, key_span: key.span(), name: quoted(key.get_ref()), value })
+        let (key, key_span, value) = self.table.get(key)?;
+        Some(Field { src: self.src, key_span, name: quoted(key), value })
     }
 
     /// The value of a key that must be there.
@@ -224,22 +321,18 @@ impl<'a> Section<'a> {
 
     /// Everything in the table, in the order of the file.
     pub fn entries(&self) -> Vec<(&'a str, Field<'a>)> {
-        let field = |key: &'a Spanned<_>, value| {
-            let name: &'a std::borrow::Cow<'a, str> = key.get_ref();
-            (name.as_ref(), Field { src: self.src, key_span: key.span(), name: quoted(name), value })
-        };
-        let mut entries: Vec<_> = self.table.iter().map(|(k, v)| field(k, v)).collect();
-        entries.sort_by_key(|(_, f)| f.key_span.start);
-        entries
+        let field =
+            |(key, key_span, value)| (key, Field { src: self.src, key_span, name: quoted(key), value });
+        self.table.entries().into_iter().map(field).collect()
     }
 
     /// Reports every key that is not among `known`.
     pub fn reject_unknown_keys(&self, known: &[&str]) {
-        for (key, field) in self.entries() {
+        for (key, span, _) in self.table.entries() {
             if !known.contains(&key) {
-                let what = format!("unknown key {} in {}", field.name, self.name);
+                let what = format!("unknown key {} in {}", quoted(key), self.name);
                 let hint = self.src.meaning(key, known);
-                self.src.error(field.key_span, what + &hint);
+                self.src.error(span, what + &hint);
             }
         }
     }
@@ -254,7 +347,7 @@ pub struct Field<'a> {
     pub key_span: Range<usize>,
     /// Its key, quoted.
     pub name: String,
-    value: &'a Spanned<DeValue<'a>>,
+    value: Node<'a>,
 }
 
 impl<'a> Field<'a> {
@@ -281,15 +374,13 @@ impl<'a> Field<'a> {
 
     /// Reports that the value is of the wrong type.
     pub fn wrong_type<T>(&self, expected: &str) -> Option<T> {
-        let found = match self.value.get_ref() {
-            DeValue::String(s) => format!("the string {}", quoted(s)),
-            DeValue::Integer(_) | DeValue::Float(_) => {
-                format!("the number {}", self.written())
-            }
-            DeValue::Boolean(b) => b.to_string(),
-            DeValue::Datetime(_) => "a date".to_owned(),
-            DeValue::Array(a) => format!("an array of {}", a.len()),
-            DeValue::Table(_) => "a table".to_owned(),
+        let found = match self.value.kind() {
+            Kind::String(text) => format!("the string {}", quoted(text)),
+            Kind::Integer(_) | Kind::Float(_) => format!("the number {}", self.written()),
+            Kind::Boolean(is_so) => is_so.to_string(),
+            Kind::Date => "a date".to_owned(),
+            Kind::Array(array) => format!("an array of {}", array.len()),
+            Kind::Table(_) => "a table".to_owned(),
         };
         self.fail(&format!("must be {expected}, not {found}"))
     }
@@ -301,27 +392,33 @@ impl<'a> Field<'a> {
 
     /// Whether it is an array.
     pub fn is_array(&self) -> bool {
-        self.value.get_ref().is_array()
+        matches!(self.value.kind(), Kind::Array(_))
     }
 
     /// Whether it is a table.
     pub fn is_table(&self) -> bool {
-        self.value.get_ref().is_table()
+        matches!(self.value.kind(), Kind::Table(_))
     }
 
     /// Whether it is an integer or a float.
     pub fn is_number(&self) -> bool {
-        self.value.get_ref().is_integer() || self.value.get_ref().is_float()
+        matches!(self.value.kind(), Kind::Integer(_) | Kind::Float(_))
     }
 
     /// The value if it is a boolean; no complaint otherwise.
     pub fn as_bool(&self) -> Option<bool> {
-        self.value.get_ref().as_bool()
+        match self.value.kind() {
+            Kind::Boolean(is_so) => Some(is_so),
+            _ => None,
+        }
     }
 
     /// The value if it is a string; no complaint otherwise.
     pub fn as_str(&self) -> Option<&'a str> {
-        self.value.get_ref().as_str()
+        match self.value.kind() {
+            Kind::String(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// `true` or `false`, or an error.
@@ -336,60 +433,59 @@ impl<'a> Field<'a> {
 
     /// A table, which messages call `name`, or an error.
     pub fn table(&self, name: impl Into<String>) -> Option<Section<'a>> {
-        match self.value.get_ref() {
-            DeValue::Table(table) => Some(Section::new(self.src, table, self.span(), name)),
+        match self.value.kind() {
+            Kind::Table(table) => Some(Section::new(self.src, table, self.span(), name)),
             _ => self.wrong_type("a table"),
         }
     }
 
     /// The elements of an array, or an error that says what it should be an array of.
     pub fn array(&self, of: &str) -> Option<Vec<Field<'a>>> {
-        let Some(array) = self.value.get_ref().as_array() else {
+        let Kind::Array(array) = self.value.kind() else {
             return self.wrong_type(of);
         };
         let item =
             |value| Field { src: self.src, key_span: self.key_span.clone(), name: self.name.clone(), value };
-        Some(array.iter().map(item).collect())
+        Some(array.into_iter().map(item).collect())
     }
 
     /// A whole number in `range`.
     pub fn integer(&self, range: RangeInclusive<u32>) -> Option<u32> {
-        let rule = format!("must be a whole number between {} and {}", range.start(), range.end());
-        match self.value.get_ref() {
-            DeValue::Integer(i) => {
-                let value = u32::from_str_radix(i.as_str(), i.radix()).ok().filter(|v| range.contains(v));
-                value.or_else(|| self.reject(&rule))
-            }
-            DeValue::Float(_) => self.reject(&rule),
-            _ => self.wrong_type("a whole number"),
-        }
+        let value = match self.value.kind() {
+            Kind::Integer(i) => i.and_then(|i| u32::try_from(i).ok()).filter(|v| range.contains(v)),
+            Kind::Float(_) => None,
+            _ => return self.wrong_type("a whole number"),
+        };
+        let rule = || format!("must be a whole number between {} and {}", range.start(), range.end());
+        value.or_else(|| self.reject(&rule()))
     }
 
     /// A whole number from 0 upwards without another bound.
     pub fn natural(&self) -> Option<u64> {
-        match self.value.get_ref() {
-            DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix())
-                .ok()
-                .or_else(|| self.reject("must be a whole number that is not negative")),
-            DeValue::Float(_) => self.reject("must be a whole number"),
+        match self.value.kind() {
+            Kind::Integer(i) => {
+                let value = i.and_then(|i| u64::try_from(i).ok());
+                value.or_else(|| self.reject("must be a whole number that is not negative"))
+            }
+            Kind::Float(_) => self.reject("must be a whole number"),
             _ => self.wrong_type("a whole number"),
         }
     }
 
     /// Whether this is the number 0; reports nothing.
     pub fn is_zero(&self) -> bool {
-        match self.value.get_ref() {
-            DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()) == Ok(0),
-            DeValue::Float(f) => f.as_str().parse() == Ok(0.0),
+        match self.value.kind() {
+            Kind::Integer(i) => i == Some(0),
+            Kind::Float(x) => x == Some(0.0),
             _ => false,
         }
     }
 
     /// A finite number; integers count as well.
     pub fn number(&self) -> Option<f64> {
-        let value = match self.value.get_ref() {
-            DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()).ok().map(|v| v as f64),
-            DeValue::Float(f) => f.as_str().parse::<f64>().ok(),
+        let value = match self.value.kind() {
+            Kind::Integer(i) => i.map(|i| i as f64),
+            Kind::Float(x) => x,
             _ => return self.wrong_type("a number"),
         };
         value.filter(|v| v.is_finite()).or_else(|| self.reject("must be a finite number"))
@@ -432,10 +528,10 @@ impl<'a> Field<'a> {
     /// A colour with channels in `[0, high]`: `[r, g, b]` or a grey number, both linear, or `"#rrggbb"`, sRGB.
     pub fn color(&self, high: f32) -> Option<Vec3> {
         const WHAT: &str = "a colour: [r, g, b], a number for grey, or \"#rrggbb\"";
-        match self.value.get_ref() {
-            DeValue::Integer(_) | DeValue::Float(_) => self.number_in(0.0, high).map(Vec3::splat),
-            DeValue::String(hex) => parse_hex(hex).or_else(|| self.wrong_type(WHAT)),
-            DeValue::Array(_) => {
+        match self.value.kind() {
+            Kind::Integer(_) | Kind::Float(_) => self.number_in(0.0, high).map(Vec3::splat),
+            Kind::String(hex) => parse_hex(hex).or_else(|| self.wrong_type(WHAT)),
+            Kind::Array(_) => {
                 let [r, g, b] = self.numbers(WHAT)?.map(|channel| channel.number_in(0.0, high));
                 Some(Vec3::new(r?, g?, b?))
             }

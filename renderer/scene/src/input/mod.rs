@@ -6,7 +6,7 @@ mod mistakes;
 mod problem;
 
 pub(crate) use document::NOT_TOML;
-pub use document::{Field, Section, Source, parse, parse_hex, sorted};
+pub use document::{Field, Section, Source, parse, parse_hex, read_plain, sorted};
 pub(crate) use mistakes::{Mistakes, and_others};
 pub use problem::{Error, Problem, Severity};
 pub use problem::{Index, MOST_PROBLEMS, io_reason};

@@ -183,7 +183,7 @@ impl Simulation<'_> {
             self.machines.push(Machine::new(Model::cpu(1e6), self.work.hire(), self.now));
         }
         let busy = self.machines.iter().map(|machine| machine.busy_until).collect();
-        let (films, taken, is_interrupted) = self.work.finish();
+        let (films, taken, is_interrupted) = self.work.finish(&mut drop);
         assert!(!is_interrupted);
         Outcome { took: self.now, busy, ends: self.ends, film: films.image.unwrap(), taken }
     }
@@ -492,7 +492,7 @@ fn an_earlier_run_survives_machines_that_do_not_begin() {
     assert!(work.is_unfinished());
     work.keep();
     work.tell(&mut |_| Control::Stop);
-    let (films, taken, is_interrupted) = work.finish();
+    let (films, taken, is_interrupted) = work.finish(&mut drop);
     let kept = std::fs::read_to_string(&path);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(kept.unwrap(), "an earlier checkpoint");
@@ -512,7 +512,7 @@ fn threads_wait_for_each_other() {
             }
         });
         assert!(!work.is_unfinished());
-        let (films, taken, _) = work.finish();
+        let (films, taken, _) = work.finish(&mut drop);
         let outcome =
             Outcome { took: 0.0, busy: Vec::new(), ends: Vec::new(), film: films.image.unwrap(), taken };
         assert_eq!(wrong(&outcome, 0..9), None);

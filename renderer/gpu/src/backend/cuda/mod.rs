@@ -37,6 +37,7 @@ use code::Code;
 use driver::call;
 use gpu::GpuContext;
 use launch::{Argument, Queue};
+use memory::Staging;
 use module::{Compile, Module, ModuleError};
 
 /// One GPU, with the kernels compiled for it. There may be several, of the same or of different GPUs.
@@ -52,6 +53,8 @@ pub struct Cuda {
     is_compiling_only: bool,
     /// Where buffers are allocated.
     place: Place,
+    /// What small downloads go through, once there has been one; `None` within if the system does not give it.
+    staging: Option<Option<Staging>>,
     /// The error after which everything in the context fails.
     lost: Option<String>,
 }
@@ -110,6 +113,7 @@ impl Cuda {
             parallelism,
             is_compiling_only: false,
             place: Place::Machine,
+            staging: None,
             lost: None,
         })
     }
@@ -313,6 +317,17 @@ impl Cuda {
             return Err(Error { doing: doing(), reason });
         }
         self.gpu.make_current().map_err(|code| self.failed(doing(), code))
+    }
+
+    /// Waits for everything in the primary context of the GPU, also for what other libraries have launched there.
+    ///
+    /// # Errors
+    /// What went wrong in it.
+    pub fn synchronize_context(&mut self) -> Result<(), Error> {
+        const DOING: &str = "waiting for all work on the GPU";
+        self.enter(DOING)?;
+        // SAFETY: the GPU's context is current.
+        code::check(unsafe { call::cuCtxSynchronize() }).map_err(|code| self.failed(DOING.to_owned(), code))
     }
 
     /// An error from a code; remembers it if nothing can work after it.

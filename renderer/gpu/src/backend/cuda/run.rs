@@ -12,6 +12,7 @@ use device::path::stage::Stage;
 
 use super::code;
 use super::driver::call;
+use super::memory::Staging;
 use super::{Cuda, CudaBuffer, memory};
 use crate::backend::{Backend, Buffer, COPY, Error, NODES, Place, Shared, check_room, reserve_in};
 
@@ -64,13 +65,24 @@ impl Cuda {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: as the caller promised, until the stream has been waited for below.
+        if bytes <= Staging::BYTES && self.staging.is_none() {
+            self.staging = Some(Staging::new(&self.gpu));
+        }
+        let through = self.staging.as_mut().and_then(Option::as_mut).filter(|_| bytes <= Staging::BYTES);
+        let through = through.map(Staging::start);
+        let start = through.unwrap_or(to.cast());
+        // SAFETY: there is room for so many bytes, in `staging` or as the caller promised, until the stream has been waited for below.
         let copied = code::check(unsafe {
-            call::cuMemcpyDtoHAsync_v2(to.cast::<c_void>(), buffer.address(), bytes, self.queue.raw())
+            call::cuMemcpyDtoHAsync_v2(start.cast::<c_void>(), buffer.address(), bytes, self.queue.raw())
         });
         let finished = self.finish();
         copied.map_err(|code| self.failed(format!("downloading {}", buffer.description()), code))?;
-        finished
+        finished?;
+        if let Some(start) = through {
+            // SAFETY: the copy has written so many bytes of `staging`, which is not the caller's memory.
+            unsafe { start.copy_to_nonoverlapping(to.cast(), bytes) };
+        }
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ mod values;
 
 use crate::description::{Description, Environment, StandaloneMaterial};
 use crate::files::Files;
-use crate::input::{Error, Problem, Section, parse};
+use crate::input::{self, Error, Problem, Section, parse};
 use group::Instancing;
 use material::Materials;
 use mesh::Meshes;
@@ -39,6 +39,12 @@ pub(crate) use values::{KeyValue, Visitor};
 /// Gives the description and what looks suspicious, or everything that is wrong.
 pub(crate) fn read(file: &str, text: &str, files: &Files) -> Result<(Description, Vec<Problem>), Error> {
     parse(file, text, "the scene", keys::suggestion, |top| document_to_description(top, files))
+}
+
+/// As [`read`], of a document that is no text. `None` if there is anything to say of it.
+pub(crate) fn read_plain(file: &str, document: &toml::Table, files: &Files) -> Option<Description> {
+    let read = |top: &Section<'_>| document_to_description(top, files);
+    input::read_plain(file, document, keys::suggestion, read)
 }
 
 /// Reads one material from the text of a TOML document that has it under the key [`MATERIAL_KEY`].
