@@ -1,10 +1,13 @@
 //! Images: of renders, of files, of arrays.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use bytemuck::cast_slice;
+use numpy::ndarray::ArrayView1;
 use numpy::{
-    PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+    PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -19,7 +22,7 @@ use torrance_text::hint;
 use crate::dlpack;
 use crate::errors;
 use crate::pool::work;
-use crate::source::{Attributes, Made, Record, Source, order};
+use crate::source::{Attributes, Header, Made, Record, Source, Sums, order};
 
 /// An image, with its noise and layers.
 #[pyclass(frozen, module = "torrance._torrance")]
@@ -256,15 +259,66 @@ impl Image {
         work(py, || self.source.merged(&other.source)).map(Self::new)
     }
 
-    /// All of it, sums included, as bytes for another process.
-    fn pack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &work(py, || self.source.pack())?))
+    /// All of it, sums included, for another process: bytes, and those of its pixels, which are not copied, if there are no other
+    /// layers.
+    fn parts<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyArray1<u8>>>)> {
+        let py = slf.py();
+        let source = &slf.get().source;
+        let (bytes, pixels) = work(py, || source.parts())?;
+        let pixels = pixels.map(|pixels| {
+            let view = ArrayView1::from(cast_slice::<_, u8>(pixels));
+            // SAFETY: the pixels stay where they are, and nobody writes them, as long as `slf` lives, which the array keeps.
+            let array = unsafe { PyArray1::borrow_from_array(&view, slf.clone().into_any()) };
+            array.readwrite().make_nonwriteable();
+            array
+        });
+        Ok((PyBytes::new(py, &bytes), pixels))
     }
 
     /// An image of such bytes.
     #[staticmethod]
-    fn unpack(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        work(py, || Source::unpack(bytes)).map(Self::new)
+    #[pyo3(signature = (bytes, pixels))]
+    fn of_parts(py: Python<'_>, bytes: &[u8], pixels: Option<PyReadonlyArray1<'_, u8>>) -> PyResult<Self> {
+        let pixels = pixels.as_ref().map(|pixels| pixels.as_slice().map_err(errors::of_value)).transpose()?;
+        work(py, || Source::of_parts(bytes, pixels)).map(Self::new)
+    }
+}
+
+/// The sums over samples that come in parts.
+#[pyclass(frozen, module = "torrance._torrance")]
+pub(crate) struct Sum(Mutex<Option<Sums>>);
+
+#[pymethods]
+impl Sum {
+    #[new]
+    const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Adds what [`Image::parts`] gives, without layers.
+    fn add(&self, py: Python<'_>, bytes: &[u8], pixels: PyReadonlyArray1<'_, u8>) -> PyResult<()> {
+        let pixels = pixels.as_slice().map_err(errors::of_value)?;
+        work(py, || {
+            let header = Header::read(bytes)?;
+            match &mut *self.lock() {
+                Some(sums) => sums.add_bytes(&header, pixels)?,
+                none => *none = Some(Sums::new(header, pixels)?),
+            }
+            Ok(())
+        })
+    }
+
+    /// The image of them, if there are any.
+    fn image(&self, py: Python<'_>) -> Option<Image> {
+        work(py, || self.lock().as_ref().map(Sums::clone_source)).map(Image::new)
+    }
+}
+
+impl Sum {
+    fn lock(&self) -> MutexGuard<'_, Option<Sums>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

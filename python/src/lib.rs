@@ -30,7 +30,7 @@ mod _torrance {
     #[pymodule_export]
     use super::asset::Asset;
     #[pymodule_export]
-    use super::image::Image;
+    use super::image::{Image, Sum};
     #[pymodule_export]
     use super::judge::Verdict;
     #[pymodule_export]

@@ -1,14 +1,16 @@
 //! What images are made of: renders, sums of several, and channels of files.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use bytemuck::{cast_slice, pod_collect_to_vec};
+use bytemuck::{pod_collect_to_vec, try_cast_slice};
 use pyo3::PyResult;
 use renderer::DeviceImage;
 use renderer::assemble::SceneData;
 use renderer::render::aov::AovPlan;
 use renderer::render::{RenderRecord, Rendered, provenance};
+use serde::{Deserialize, Serialize};
 use torrance_image::film::encode::{Provenance, encode_at_once};
 use torrance_image::film::layers::{SAMPLES, STDERR};
 use torrance_image::film::merge::{Merge, Weight};
@@ -67,16 +69,16 @@ pub(crate) struct Record {
 /// Attributes that differ between images whose samples cannot be mixed.
 const IDENTITY: [&str; 7] = ["software", "sceneHash", "sampler", "direct", "masking", "maxDepth", "rrDepth"];
 
-/// How bytes begin that hold a film rather than a file.
-const MAGIC: &[u8; 8] = b"torrfilm";
-
 impl Made {
     fn about(&self) -> Provenance {
+        Provenance { relative_stderr: Some(noise(&self.rendered.film)), ..self.about_render() }
+    }
+
+    /// All but what follows from the film.
+    fn about_render(&self) -> Provenance {
         let record = RenderRecord::from(&self.rendered);
         let hash = *self.hash.get_or_init(|| self.scene.fingerprint());
-        let about =
-            provenance(self.name.clone(), self.device.clone(), (&self.scene, hash), &self.settings, &record);
-        Provenance { relative_stderr: Some(noise(&self.rendered.film)), ..about }
+        provenance(self.name.clone(), self.device.clone(), (&self.scene, hash), &self.settings, &record)
     }
 
     const fn has_only_the_image(&self) -> bool {
@@ -164,10 +166,23 @@ impl Source {
 
     /// What files say of it.
     pub(crate) fn attributes(&self) -> Attributes {
+        let mut attributes = self.own_attributes();
+        if let Self::Sums(sums) = self {
+            let least = sums.film.pixels.iter().map(|pixel| pixel.count).min().unwrap_or(0);
+            attributes.insert("spp".to_owned(), least.to_string());
+        }
+        if let Some(film) = self.film() {
+            attributes.insert("relativeStderr".to_owned(), format!("{:.3e}", noise(film)));
+        }
+        attributes
+    }
+
+    /// All but those that follow from the film.
+    fn own_attributes(&self) -> Attributes {
         match self {
             Self::Made(made) => {
                 let shard = made.rendered.taken.shard(made.settings.seed);
-                made.about().attributes().into_iter().chain(shard.attributes()).collect()
+                made.about_render().attributes().into_iter().chain(shard.attributes()).collect()
             }
             Self::Sums(sums) => sums.attributes.clone(),
             Self::Layers(layers, _) => layers.attributes.clone(),
@@ -219,12 +234,11 @@ impl Source {
         };
         let film = self.film();
         let counts = self.samples();
-        let is_partial = attributes.contains_key("partialSamples");
         Record {
             spp: counts.as_ref().and_then(|counts| counts.iter().min().copied()),
             seconds: attributes.get("renderTime").and_then(|text| text.parse().ok()),
             paths: counts.map(|counts| counts.iter().map(|n| u64::from(*n)).sum()),
-            interrupted: if let Self::Sums(sums) = self { sums.interrupted } else { is_partial },
+            interrupted: self.is_interrupted(),
             rejected: film.map(Film::rejected),
             device: attributes.get("device").cloned(),
         }
@@ -247,32 +261,27 @@ impl Source {
     }
 
     fn with_film(&self, other: &Self, [a, b]: [&Film; 2]) -> PyResult<Self> {
-        let (mut attributes, others) = (self.attributes(), other.attributes());
-        let refused = |reason: &str| Err(errors::of_value(format_args!("they cannot be merged: {reason}")));
-        if self.size() != other.size() || IDENTITY.iter().any(|key| attributes.get(*key) != others.get(*key))
-        {
-            return refused("they are of different scenes, or of different sizes");
+        let interrupted = self.is_interrupted();
+        let mut sums = Sums { film: a.clone(), attributes: self.own_attributes(), interrupted };
+        sums.add(&other.header(b), &b.pixels)?;
+        Ok(Self::Sums(Box::new(sums)))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Made(made) => made.rendered.interrupted,
+            Self::Sums(sums) => sums.interrupted,
+            Self::Layers(layers, _) => layers.attributes.contains_key("partialSamples"),
         }
-        let shard = |attributes| Shard::read(attributes).map_err(errors::of_value);
-        let (Some(mut shard), Some(more)) = (shard(&attributes)?, shard(&others)?) else {
-            return refused("it is not known which samples they have");
-        };
-        if shard.ranges.overlap(&more.ranges).is_some() {
-            return refused("they have samples in common");
+    }
+
+    /// What there is to say of its film.
+    fn header(&self, film: &Film) -> Header {
+        Header {
+            size: [film.width, film.height],
+            attributes: self.own_attributes(),
+            interrupted: self.is_interrupted(),
         }
-        shard.merge(&more);
-        let mut film = a.clone();
-        film.merge(b);
-        let seconds =
-            |attributes: &Attributes| attributes.get("renderTime").and_then(|t| t.parse::<f64>().ok());
-        let least = film.pixels.iter().map(|pixel| pixel.count).min().unwrap_or(0);
-        let seconds = seconds(&attributes).unwrap_or(0.0) + seconds(&others).unwrap_or(0.0);
-        attributes.extend(shard.attributes());
-        attributes.insert("renderTime".to_owned(), seconds.to_string());
-        attributes.insert("spp".to_owned(), least.to_string());
-        attributes.insert("relativeStderr".to_owned(), format!("{:.3e}", noise(&film)));
-        let interrupted = self.record().interrupted || other.record().interrupted;
-        Ok(Self::Sums(Box::new(Sums { film, attributes, interrupted })))
     }
 
     fn with_layers(&self, other: &Self) -> PyResult<Self> {
@@ -293,34 +302,93 @@ impl Source {
         layers
     }
 
-    /// All of it as bytes, for another process: a film, or an EXR file if there is more.
-    pub(crate) fn pack(&self) -> PyResult<Vec<u8>> {
-        let Some(film) = self.only_sums() else {
-            return encode_at_once(self.with_sums()).map_err(errors::of_value);
-        };
-        let header = (film.width, film.height, self.attributes(), self.record().interrupted);
-        let header = serde_json::to_vec(&header).map_err(errors::of_value)?;
-        let length = (header.len() as u64).to_le_bytes();
-        Ok([&MAGIC[..], &length, &header, cast_slice(&film.pixels)].concat())
+    /// All of it as bytes, for another process: what there is to say of a film, and its pixels; or an EXR file if there is more.
+    pub(crate) fn parts(&self) -> PyResult<(Vec<u8>, Option<&[Pixel]>)> {
+        match self.only_sums() {
+            Some(film) => Ok((self.header(film).bytes()?, Some(&film.pixels))),
+            None => Ok((encode_at_once(self.with_sums()).map_err(errors::of_value)?, None)),
+        }
     }
 
     /// What such bytes hold.
-    pub(crate) fn unpack(bytes: &[u8]) -> PyResult<Self> {
-        let Some(rest) = bytes.strip_prefix(MAGIC) else {
+    pub(crate) fn of_parts(bytes: &[u8], pixels: Option<&[u8]>) -> PyResult<Self> {
+        let Some(pixels) = pixels else {
             let layers = decode_layers(bytes).map_err(errors::of_value)?;
             return Ok(Self::Layers(layers, Format::Exr));
         };
-        let sums = rest.split_first_chunk().and_then(|(length, rest)| {
-            let (header, pixels) =
-                rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-            let (width, height, attributes, interrupted) = serde_json::from_slice(header).ok()?;
-            let expected = width as usize * height as usize * size_of::<Pixel>();
-            let film = || Film { width, height, pixels: pod_collect_to_vec(pixels) };
-            (pixels.len() == expected).then(|| Sums { film: film(), attributes, interrupted })
-        });
-        let sums = sums.ok_or_else(|| errors::of_value("the bytes are not those of an image"))?;
-        Ok(Self::Sums(Box::new(sums)))
+        Sums::new(Header::read(bytes)?, pixels).map(|sums| Self::Sums(Box::new(sums)))
     }
+}
+
+/// What there is to say of a film.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Header {
+    size: [u32; 2],
+    attributes: Attributes,
+    interrupted: bool,
+}
+
+impl Header {
+    fn bytes(&self) -> PyResult<Vec<u8>> {
+        serde_json::to_vec(self).map_err(errors::of_value)
+    }
+
+    pub(crate) fn read(bytes: &[u8]) -> PyResult<Self> {
+        serde_json::from_slice(bytes).map_err(errors::of_value)
+    }
+}
+
+impl Sums {
+    /// Pixels that come from another process.
+    pub(crate) fn new(header: Header, pixels: &[u8]) -> PyResult<Self> {
+        let Header { size: [width, height], attributes, interrupted } = header;
+        let film = Film { width, height, pixels: checked([width, height], pixels)?.into_owned() };
+        Ok(Self { film, attributes, interrupted })
+    }
+
+    /// Adds such pixels.
+    pub(crate) fn add_bytes(&mut self, header: &Header, pixels: &[u8]) -> PyResult<()> {
+        self.add(header, &checked(header.size, pixels)?)
+    }
+
+    fn add(&mut self, header: &Header, pixels: &[Pixel]) -> PyResult<()> {
+        let Self { film, attributes, interrupted } = self;
+        let others = &header.attributes;
+        let refused = |reason: &str| Err(errors::of_value(format_args!("they cannot be merged: {reason}")));
+        let is_other = |key: &&str| attributes.get(*key) != others.get(*key);
+        if [film.width, film.height] != header.size || IDENTITY.iter().any(is_other) {
+            return refused("they are of different scenes, or of different sizes");
+        }
+        let shard = |attributes| Shard::read(attributes).map_err(errors::of_value);
+        let (Some(mut shard), Some(more)) = (shard(attributes)?, shard(others)?) else {
+            return refused("it is not known which samples they have");
+        };
+        if shard.ranges.overlap(&more.ranges).is_some() {
+            return refused("they have samples in common");
+        }
+        shard.merge(&more);
+        film.merge_pixels(pixels);
+        let seconds = |all: &Attributes| all.get("renderTime").and_then(|text| text.parse::<f64>().ok());
+        let seconds = seconds(attributes).unwrap_or(0.0) + seconds(others).unwrap_or(0.0);
+        attributes.extend(shard.attributes());
+        attributes.insert("renderTime".to_owned(), seconds.to_string());
+        *interrupted |= header.interrupted;
+        Ok(())
+    }
+
+    pub(crate) fn clone_source(&self) -> Source {
+        let Self { film, attributes, interrupted } = self;
+        let (film, attributes) = (film.clone(), attributes.clone());
+        Source::Sums(Box::new(Self { film, attributes, interrupted: *interrupted }))
+    }
+}
+
+/// The pixels of an image of a size.
+fn checked([width, height]: [u32; 2], bytes: &[u8]) -> PyResult<Cow<'_, [Pixel]>> {
+    if bytes.len() as u128 != u128::from(width) * u128::from(height) * size_of::<Pixel>() as u128 {
+        return Err(errors::of_value("the bytes are not those of an image"));
+    }
+    Ok(try_cast_slice(bytes).map_or_else(|_| Cow::Owned(pod_collect_to_vec(bytes)), Cow::Borrowed))
 }
 
 /// The index of a component among those of its layer.

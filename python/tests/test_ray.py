@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import subprocess
 import time
 from collections import deque
@@ -138,27 +139,35 @@ def test_looks_are_where_noise_should_be_small_enough():
 
 def test_tasks_are_as_long_as_is_wanted():
     film = torrance.ray._Film.__new__(torrance.ray._Film)
-    film._chunk, film._speeds, film._merges = None, deque(), deque()
+    film._chunk, film._bytes, film._speeds, film._additions = None, 0, deque(), deque()
     assert film._length(1000, 4) == 1
     film._speeds.append((10, 1.0))
     assert film._length(10000, 4) == 30
     # The last ones are shorter, and none is longer than what is left.
     assert film._length(100, 4) == 13 and film._length(40, 4) == 8 and film._length(3, 4) == 3
-    # Merging 80 images, of which each takes a tenth of a second, must not take longer than rendering them.
-    film._merges.append(0.1)
+    # Adding 80 images, of which each takes a tenth of a second, must not take longer than rendering them.
+    film._additions.append(0.1)
     assert film._length(100000, 40) == 80
+    # Large images take a while on their way.
+    film._additions.clear()
+    film._bytes = 300e6
+    assert film._length(10000, 4) == 100
     film._chunk = 7
     assert film._length(1000, 4) == 7
 
 
 def test_values_and_text_are_scenes(cluster, path):
+    corners = np.array([[-2, -2, -1], [2, -2, -1], [0, 2, -1]])
     values = {
         "render": {"size": [16, 12]},
         "camera": {"position": [0, 0, 3], "target": [0, 0, 0], "fov": 50},
         "environment": {"radiance": 0.5},
         "materials": {"ball": {"type": "diffuse", "reflectance": {"texture": "t"}}},
         "textures": {"t": {"file": np.random.default_rng(1).random((8, 8, 3))}},
-        "shapes": [{"type": "sphere", "material": "ball"}],
+        "shapes": [
+            {"type": "sphere", "material": "ball"},
+            {"type": "mesh", "material": "ball", "file": tr.Mesh(corners, [[0, 1, 2]], uvs=corners[:, :2])},
+        ],
     }
     np.testing.assert_array_equal(
         torrance.ray.render(values, spp=4, chunk=4).radiance, tr.scene(values).render(spp=4, device="cpu").radiance
@@ -179,9 +188,8 @@ def test_mistakes_are_raised_as_they_are(cluster, path):
         torrance.ray.render(path, spp=4, chunk=0)
     with pytest.raises(tr.ParameterError, match="give its file or its values"):
         torrance.ray.render(tr.load(path), spp=4)
-    mesh = tr.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     with pytest.raises(tr.ParameterError, match="cannot be sent"):
-        torrance.ray.render({"shapes": [{"type": "mesh", "file": mesh}]}, spp=4)
+        torrance.ray.render({"shapes": [{"type": "mesh", "file": threading.Lock()}]}, spp=4)
     with pytest.raises(tr.ParameterError, match="num_cpus=0 and num_gpus=0"):
         torrance.ray.render(path, spp=4, num_cpus=0)
 

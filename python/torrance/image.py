@@ -164,7 +164,7 @@ class Image:
         return Image._of(self._image.merged(other._image))
 
     def __reduce__(self):
-        return _unpacked, (bytes(self._image.pack()),)
+        return _unpacked, self._image.parts()
 
     def __array__(self, dtype=None, copy=None):
         array = self.radiance
@@ -213,8 +213,8 @@ class DeviceArray:
         return cuda, self.device
 
 
-def _unpacked(packed: bytes) -> Image:
-    return Image._of(_torrance.Image.unpack(packed))
+def _unpacked(said: bytes, pixels: Optional[np.ndarray]) -> Image:
+    return Image._of(_torrance.Image.of_parts(said, pixels))
 
 
 def _counts(samples, shape) -> np.ndarray:

@@ -16,13 +16,16 @@ import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Union
+from typing import Any, Callable, NamedTuple, Union
+
+import numpy as np
 
 try:
     import ray
 except ImportError as error:
     raise ImportError("torrance.ray needs Ray: pip install torrance[ray]") from error
 
+from . import _torrance
 from . import suite as _suite
 from ._progress import Progress
 from .errors import Interrupted, ParameterError, SceneError
@@ -44,6 +47,9 @@ Observer = Callable[[float, int, float], Union[bool, None]]
 RETRIES = 10
 #: Seconds between looks at what has ended.
 MOMENT = 0.2
+#: Seconds of rendering that tell how long samples take, and seconds until a guess has to do.
+KNOWN = 0.2
+BEGINNING = 1.0
 #: The most samples that a pixel can have.
 MOST = 1 << 30
 
@@ -97,9 +103,10 @@ def render(
         try:
             _expose(film, tasks, most, noise)
         except KeyboardInterrupt:
-            if film.image is None:
+            image = film.image
+            if image is None:
                 raise
-            raise Interrupted(film.image._image) from None
+            raise Interrupted(image._image) from None
     return film.image
 
 
@@ -180,6 +187,16 @@ def regress(
 # What tasks do.
 
 
+class _Part(NamedTuple):
+    """Samples that a task has taken: what is said of them and their pixels, where they end, and how many of the last took how long."""
+
+    said: bytes
+    pixels: np.ndarray
+    end: int
+    count: int
+    seconds: float
+
+
 @dataclass(frozen=True)
 class _Source:
     """A scene, as tasks get it."""
@@ -219,12 +236,23 @@ def _default_spp(source: _Source) -> int:
     return _variants(source).scene.params["render.spp"]
 
 
-def _take(source: _Source, options: Mapping[str, Any], samples: tuple[int, int]) -> tuple[Image, float]:
-    """Takes a range of samples. The second value is the seconds that it took."""
-    scene = _variants(source).scene
-    start = time.perf_counter()
-    image = scene.render(samples=samples, progress=False, **options)
-    return image, time.perf_counter() - start
+def _take(source: _Source, options: Mapping[str, Any], samples: tuple[int, int]) -> _Part:
+    """Takes a range of samples."""
+    image = _variants(source).scene.render(samples=samples, progress=False, **options)
+    return _Part(*image._image.parts(), samples[1], samples[1] - samples[0], image.seconds)
+
+
+def _begin(source: _Source, options: Mapping[str, Any], samples: tuple[int, int]) -> _Part:
+    """Takes so many samples from the beginning of a range as it takes to know how long they take."""
+    start, (done, end), step, all_ = time.perf_counter(), samples, 1, _torrance.Sum()
+    while True:
+        part = _take(source, options, (done, min(end, done + step)))
+        all_.add(part.said, part.pixels)
+        is_known = part.seconds >= KNOWN or time.perf_counter() - start >= BEGINNING
+        if is_known or part.end == end:
+            said, pixels = all_.image().parts()
+            return part._replace(said=said, pixels=pixels)
+        done, step = part.end, 4 * step
 
 
 def _vary(source: _Source, values: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[Image, dict]:
@@ -277,8 +305,8 @@ class _Tasks:
         self._pending: dict[ray.ObjectRef, tuple[Any, int]] = {}
         self._observe = observe
         self._start = time.perf_counter()
-        self._done = 0
-        #: What all tasks amount to.
+        #: What is done, and what all tasks amount to.
+        self.done = 0
         self.target = target
         #: Whether the user wants no more.
         self.stopped = False
@@ -303,10 +331,10 @@ class _Tasks:
             for task in ready:
                 purpose, amount = self._pending.pop(task)
                 yield purpose, _result(task)
-                self._done += amount
+                self.done += amount
             # Stopping needs something to stop with.
-            if self._observe and self._done:
-                self.stopped = self._observe(self._done, self.target, time.perf_counter() - self._start) is False
+            if self._observe and self.done:
+                self.stopped = self._observe(self.done, self.target, time.perf_counter() - self._start) is False
 
 
 def _result(task: ray.ObjectRef):
@@ -318,67 +346,101 @@ def _result(task: ray.ObjectRef):
 
 
 class _Film:
-    """The image of the samples that were taken so far."""
+    """The samples that were taken so far."""
 
-    #: Seconds that a task is to take.
+    #: Seconds that a task is to take, and that its pixels may take of it on their way, at the least bytes a second.
     SECONDS = 3.0
+    ON_THE_WAY = 0.1
+    RATE = 0.3e9
     #: Tasks for each that can run at a time, so that there is always one to begin.
     AHEAD = 2
 
     def __init__(self, cluster: _Cluster, tasks: _Tasks, scene: tuple, chunk: int | None):
-        self.image: Image | None = None
         #: Samples of each pixel.
         self.samples = 0
+        self._sum = _torrance.Sum()
         self._cluster = cluster
-        self._task = cluster.task(_take)
+        self._take, self._begin = cluster.task(_take), cluster.task(_begin)
         self._scene = scene
         self._tasks = tasks
         self._chunk = chunk
-        # Samples and seconds of the last tasks; seconds of the last merges.
+        self._bytes = 0
+        # Ranges that nobody has taken, and samples that somebody takes, or is to take.
+        self._left: list[tuple[int, int]] = []
+        self._end = 0
+        # Samples and seconds of the last tasks; seconds of the last additions.
         self._speeds: deque[tuple[int, float]] = deque(maxlen=16)
-        self._merges: deque[float] = deque(maxlen=16)
+        self._additions: deque[float] = deque(maxlen=16)
+
+    @property
+    def image(self) -> Image | None:
+        """The image so far."""
+        made = self._sum.image()
+        return None if made is None else Image._of(made)
 
     def extend(self, end: int) -> None:
         """Takes all samples before ``end``."""
-        begin = self._submit(self.samples, end)
-        for samples, (part, seconds) in self._tasks:
-            self._speeds.append((samples, seconds))
-            self._add(part, samples)
-            begin = self._submit(begin, end)
+        self._left.append((self._end, end))
+        self._end = end
+        if not self._speeds and not self._chunk:
+            self._share_out()
+        self._submit()
+        for (begin, stop), part in self._tasks:
+            self._speeds.append((part.count, part.seconds))
+            self._add(part, part.end - begin)
+            if part.end < stop:
+                self._left.append((part.end, stop))
+            self._submit()
 
-    def _submit(self, begin: int, end: int) -> int:
-        # The first task is alone. It tells how long samples take, and what is wrong with the scene, if anything is.
-        slots = self._cluster.slots() if self._speeds else 1
-        ahead = self.AHEAD * slots if self._speeds else 1
-        while begin < end and len(self._tasks) < ahead:
-            stop = begin + self._length(end - begin, slots)
-            self._tasks.add(self._task.remote(*self._scene, (begin, stop)), stop - begin, stop - begin)
-            begin = stop
-        return begin
+    def _share_out(self) -> None:
+        """Has each that can take tasks begin with a part of the samples. They tell how long samples take, and what is wrong with the
+        scene, if anything is."""
+        ((begin, end),) = self._left
+        slots = min(self._cluster.slots(), end - begin)
+        borders = [begin + i * (end - begin) // slots for i in range(slots + 1)]
+        for samples in zip(borders, borders[1:]):
+            # Of which it may leave some.
+            self._tasks.add(self._begin.remote(*self._scene, samples), samples, 0)
+        self._left = []
+
+    def _submit(self) -> None:
+        slots = self._cluster.slots()
+        while self._left and len(self._tasks) < self.AHEAD * slots:
+            begin, end = self._left.pop(0)
+            left = end - begin + sum(b - a for a, b in self._left)
+            stop = min(end, begin + self._length(left, slots))
+            if stop < end:
+                self._left.insert(0, (stop, end))
+            self._tasks.add(self._take.remote(*self._scene, (begin, stop)), (begin, stop), 0)
 
     def _length(self, left: int, slots: int) -> int:
         """Samples of the next task, of those that are left."""
         if self._chunk or not self._speeds:
             return min(left, self._chunk or 1)
         samples, seconds = map(sum, zip(*self._speeds))
-        # Images are merged one after the other. With many machines, tasks take longer, so that this keeps up.
-        merging = self.AHEAD * slots * sum(self._merges) / max(1, len(self._merges))
-        fair = samples / seconds * max(self.SECONDS, merging)
+        # Parts are added one after the other. With many machines, tasks take longer, so that this keeps up.
+        adding = self.AHEAD * slots * sum(self._additions) / max(1, len(self._additions))
+        fair = samples / seconds * max(self.SECONDS, self._bytes / self.RATE / self.ON_THE_WAY, adding)
         # The last ones are shorter, so that all machines end at about the same time.
-        return max(1, min(left, math.ceil(max(fair / 4, min(fair, left / (self.AHEAD * slots))))))
+        return max(1, min(left, math.ceil(max(fair / 8, min(fair, left / (self.AHEAD * slots))))))
 
-    def _add(self, part: Image, samples: int) -> None:
+    def _add(self, part: _Part, samples: int) -> None:
         start = time.perf_counter()
-        self.image = part if self.image is None else self.image.merged(part)
+        self._sum.add(part.said, part.pixels)
+        self._bytes = part.pixels.nbytes
         self.samples += samples
-        self._merges.append(time.perf_counter() - start)
+        self._tasks.done = self.samples
+        self._additions.append(time.perf_counter() - start)
 
 
 def _expose(film: _Film, tasks: _Tasks, most: int, noise: float | None) -> None:
     """Takes samples until there are as many as there may be, or little enough noise."""
     film.extend(tasks.target)
-    while film.samples < most and noise and film.image.noise > noise and not tasks.stopped:
-        tasks.target = min(most, _next_look(film.samples, film.image.noise / noise))
+    while film.samples < most and noise and not tasks.stopped:
+        ratio = film.image.noise / noise
+        if ratio <= 1:
+            break
+        tasks.target = min(most, _next_look(film.samples, ratio))
         film.extend(tasks.target)
 
 

@@ -136,8 +136,17 @@ impl Film {
     /// It differs in size.
     pub fn merge(&mut self, other: &Self) {
         assert_eq!((self.width, self.height), (other.width, other.height), "films of one size");
+        self.merge_pixels(&other.pixels);
+    }
+
+    /// As [`Film::merge`], of the pixels of a film.
+    ///
+    /// # Panics
+    /// There are not as many.
+    pub fn merge_pixels(&mut self, more: &[Pixel]) {
+        assert_eq!(self.pixels.len(), more.len(), "films of one size");
         let pixels = self.pixels.par_iter_mut().with_min_len(PIXELS_PER_TASK);
-        pixels.zip(&other.pixels).for_each(|(pixel, more)| pixel.merge(more));
+        pixels.zip(more).for_each(|(pixel, more)| pixel.merge(more));
     }
 
     /// Number of samples that were NaN or infinite and were left out.
