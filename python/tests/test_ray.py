@@ -144,7 +144,7 @@ def test_tasks_are_as_long_as_is_wanted():
     film._speeds.append((10, 1.0))
     assert film._length(10000, 4) == 30
     # The last ones are shorter, and none is longer than what is left.
-    assert film._length(100, 4) == 13 and film._length(40, 4) == 8 and film._length(3, 4) == 3
+    assert film._length(100, 4) == 13 and film._length(40, 4) == 5 and film._length(20, 4) == 4 and film._length(3, 4) == 3
     # Adding 80 images, of which each takes a tenth of a second, must not take longer than rendering them.
     film._additions.append(0.1)
     assert film._length(100000, 40) == 80
