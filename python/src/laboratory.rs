@@ -50,6 +50,10 @@ impl Bsdf {
         })?;
         let name = material.name.clone();
         let subject = Subject::new(material, masking_of(masking)?, swatches);
+        if subject.masking() != Masking::Correlated && subject.has_own_masking() {
+            let why = "the material is the same with every masking function";
+            return Err(errors::of_value(format_args!("masking {masking:?}: {why}")));
+        }
         Ok(Self { name, subject, machine: Mutex::new(machine) })
     }
 
@@ -181,6 +185,15 @@ impl Bsdf {
             ask(machine).map_err(|error| errors::of_machine(&machine.failed(error)))
         })
     }
+}
+
+/// The first row that is not a unit vector, to within a thousandth.
+#[pyfunction]
+pub(crate) fn not_unit(py: Python<'_>, rows: PyReadonlyArray2<'_, f32>) -> PyResult<Option<usize>> {
+    use rayon::prelude::*;
+    let rows = vectors(&rows)?;
+    let is_unit = |v: &[f32; 3]| (v.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 2e-3;
+    Ok(work(py, || rows.par_iter().with_min_len(1 << 14).position_first(|v| !is_unit(v))))
 }
 
 /// A BSDF that Python computes.

@@ -34,7 +34,7 @@ mod _torrance {
     #[pymodule_export]
     use super::judge::Verdict;
     #[pymodule_export]
-    use super::laboratory::{Bsdf, conformance_of};
+    use super::laboratory::{Bsdf, conformance_of, not_unit};
     #[pymodule_export]
     use super::scene::Scene;
 

@@ -5,18 +5,21 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use renderer::assemble::{Original, SceneData};
+use renderer::assemble::SceneData;
 use renderer::render::aov::{self, Aov, AovPlan};
 use renderer::render::{Budget, Control, Options, Progress, Rendered, Request};
-use renderer::{DeviceImage, Fleet, FleetChoice, Integrators, MachineError, Resident};
+use renderer::{
+    BuiltScene, DeviceImage, Fleet, FleetChoice, Integrators, LiveScene, LiveSceneError, MachineError,
+    Resident,
+};
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{Description, Options as LoadOptions, Overrides, PathError, SceneValues};
+use torrance_scene::{Options as LoadOptions, PathError, SceneValues};
 use torrance_text::hint;
 
 use crate::asset::Asset;
@@ -29,8 +32,8 @@ use crate::values::{to_python, to_toml};
 /// A scene: its values, and what is made of them.
 #[pyclass(frozen, module = "torrance._torrance")]
 pub(crate) struct Scene {
-    described: Mutex<Described>,
-    /// Locked before `described`.
+    live: Mutex<LiveScene>,
+    /// Locked before `live`.
     machines: Mutex<Machines>,
     /// The thread that renders it now.
     renderer: Mutex<Option<ThreadId>>,
@@ -38,32 +41,10 @@ pub(crate) struct Scene {
     name: String,
 }
 
-/// What there is to render.
-#[derive(Clone)]
-struct Described {
-    values: SceneValues,
-    /// Number of changes to the values.
-    changes: u64,
-    built: Option<Built>,
-    /// The scene as it was first, from which the others differ.
-    original: Option<Arc<Original>>,
-}
-
 /// Machines of a process, by their names and threads, with the scene on them.
 struct Machines {
     residents: HashMap<(String, Option<usize>), Resident>,
     process: u32,
-}
-
-/// A scene as machines take it.
-#[derive(Clone)]
-struct Built {
-    changes: u64,
-    size: Option<(u32, u32)>,
-    description: Arc<Description>,
-    data: Arc<SceneData>,
-    /// Its fingerprint, once it is known.
-    hash: Arc<OnceLock<u64>>,
 }
 
 /// How to render.
@@ -108,57 +89,52 @@ impl Scene {
 
     /// Warnings of the scene file.
     fn warnings(&self, py: Python<'_>) -> Vec<String> {
-        self.described(py).values.warnings().iter().map(|problem| problem.message.clone()).collect()
+        self.live(py).values().warnings().iter().map(|problem| problem.message.clone()).collect()
     }
 
     /// Path, value and what it takes, of each parameter.
     fn parameters(&self, py: Python<'_>) -> Vec<(String, String, String)> {
-        let list = self.described(py).values.list();
+        let list = self.live(py).values().list();
         list.into_iter().map(|parameter| (parameter.path, parameter.value, parameter.takes)).collect()
     }
 
     fn get(&self, py: Python<'_>, path: &str) -> PyResult<Py<PyAny>> {
-        let value = self.described(py).values.find(path).map_err(of_path)?;
+        let value = self.live(py).values().find(path).map_err(of_path)?;
         let value = value.ok_or_else(|| of_path(PathError::NoValue(path.to_owned())))?;
         to_python(py, &value)
     }
 
     fn takes(&self, py: Python<'_>, path: &str) -> PyResult<String> {
-        self.described(py).values.takes(path).map_err(of_path)
+        self.live(py).values().takes(path).map_err(of_path)
     }
 
     fn set(&self, py: Python<'_>, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = to_toml(value)?;
-        let mut described = self.described(py);
-        described.values.set_value(path, &value).map_err(of_path)?;
-        described.changes += 1;
-        if value.as_str().is_some_and(|name| name.starts_with(Asset::FOLDER)) {
-            // What it took the place of.
-            let folder = described.values.folder().join(Asset::FOLDER);
-            described.values.forget_unnamed(&folder);
-        }
-        Ok(())
+        self.live(py).change(|values| {
+            values.set_value(path, &value).map_err(of_path)?;
+            if value.as_str().is_some_and(|name| name.starts_with(Asset::FOLDER)) {
+                // What it took the place of.
+                values.forget_unnamed(&values.folder().join(Asset::FOLDER));
+            }
+            Ok(())
+        })
     }
 
     /// Adds what is in no file, and returns the name by which values can call it.
     fn add(&self, py: Python<'_>, asset: &Asset) -> String {
-        let mut described = self.described(py);
-        let folder = described.values.folder().to_owned();
-        described.values.add(vec![asset.in_folder(&folder)]);
+        self.live(py).change(|values| values.add(vec![asset.in_folder(values.folder())]));
         asset.name()
     }
 
     /// A copy, whose parameters are its own; what was read and built is shared.
     fn copy(&self, py: Python<'_>) -> Self {
-        Self::of(self.described(py).clone(), self.name.clone())
+        Self::of(self.live(py).clone(), self.name.clone())
     }
 
     /// Gives it the parameters of another, a copy of it or the scene that it is a copy of.
     fn assign(&self, py: Python<'_>, other: &Self) {
-        let values = other.described(py).values.clone();
-        let mut described = self.described(py);
-        described.values = values;
-        described.changes += 1;
+        let others = other.live(py).values().clone();
+        self.live(py).change(|values| *values = others);
     }
 
     /// Renders. `observe` is called several times a second with the samples per pixel so far, those wanted, and seconds; false
@@ -219,30 +195,25 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Scene {
     fn new(values: SceneValues, name: String) -> Self {
-        Self::of(Described { values, changes: 0, built: None, original: None }, name)
+        Self::of(LiveScene::new(values), name)
     }
 
-    fn of(described: Described, name: String) -> Self {
+    fn of(live: LiveScene, name: String) -> Self {
         let machines = Machines { residents: HashMap::new(), process: process::id() };
-        Self {
-            described: Mutex::new(described),
-            machines: Mutex::new(machines),
-            renderer: Mutex::new(None),
-            name,
-        }
+        Self { live: Mutex::new(live), machines: Mutex::new(machines), renderer: Mutex::new(None), name }
     }
 
-    /// What there is to render. Other threads of Python go on while this one waits for it.
-    fn described(&self, py: Python<'_>) -> MutexGuard<'_, Described> {
-        self.described.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    /// Its values. Other threads of Python go on while this one waits for them.
+    fn live(&self, py: Python<'_>) -> MutexGuard<'_, LiveScene> {
+        self.live.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Renders, one call after another.
     fn rendered(&self, spec: &Spec, watch: &mut Watch<'_>) -> PyResult<Made> {
         let machines = &mut *locked(&self.machines);
         let _rendering = Rendering::begin(&self.renderer);
-        let built = locked(&self.described).build(spec.size);
-        machines.render(built?, spec, &self.name, watch)
+        let built = locked(&self.live).build(spec.size);
+        machines.render(built.map_err(of_live)?, spec, &self.name, watch)
     }
 }
 
@@ -262,32 +233,23 @@ impl Drop for Rendering<'_> {
     }
 }
 
-impl Described {
-    /// The scene as machines take it, built anew as far as values have changed.
-    fn build(&mut self, size: Option<(u32, u32)>) -> PyResult<Built> {
-        let is_it = |built: &&Built| built.changes == self.changes && built.size == size;
-        if let Some(built) = self.built.as_ref().filter(is_it) {
-            return Ok(built.clone());
-        }
-        let overrides = Overrides { size, ..Overrides::default() };
-        let loaded = self.values.load_with(&overrides).map_err(|e| errors::of_scene(&e))?;
-        let description = loaded.description;
-        let data = match &self.original {
-            Some(original) => original.variant(&description).map_err(errors::of_value)?,
-            None => {
-                let original = Original::new(description.clone()).map_err(errors::of_value)?;
-                self.original.insert(Arc::new(original)).scene().clone()
-            }
-        };
-        let (description, data) = (Arc::new(description), Arc::new(data));
-        let built = Built { changes: self.changes, size, description, data, hash: Arc::default() };
-        Ok(self.built.insert(built).clone())
+/// The exception of values that do not make a scene.
+fn of_live(error: LiveSceneError) -> PyErr {
+    match error {
+        LiveSceneError::Values(error) => errors::of_scene(&error),
+        LiveSceneError::Assemble(error) => errors::of_value(error),
     }
 }
 
 impl Machines {
-    fn render(&mut self, built: Built, spec: &Spec, name: &str, watch: &mut Watch<'_>) -> PyResult<Made> {
-        let Built { description, mut data, hash, .. } = built;
+    fn render(
+        &mut self,
+        built: BuiltScene,
+        spec: &Spec,
+        name: &str,
+        watch: &mut Watch<'_>,
+    ) -> PyResult<Made> {
+        let (description, mut data) = (built.description.clone(), built.data.clone());
         if let Some(seed) = spec.seed {
             Arc::make_mut(&mut data).settings.seed = seed;
         }
@@ -300,7 +262,7 @@ impl Machines {
         let request = Request { first_sample: spec.first_sample(), ..Request::new(budget, options) };
         let (rendered, device, on_device) =
             self.render_on((&spec.device, spec.threads), &data, request, watch)?;
-        Ok(Made { rendered, plan, scene: data, hash, settings, device, on_device, name: name.to_owned() })
+        Ok(Made { rendered, plan, scene: data, built, settings, device, on_device, name: name.to_owned() })
     }
 
     /// Renders on a machine that is kept, or on several that are not. The second value is their name.
@@ -332,7 +294,7 @@ impl Machines {
         let integrator = integrators.of(machine.is_gpu());
         let request = Request { options: Options { integrator, ..request.options }, ..request };
         // One that fails is not used again.
-        let rendered = machine.render(scene, request, &mut |progress| watch.observe(progress));
+        let rendered = machine.render(scene, request, &mut |progress: &Progress| watch.observe(progress));
         let rendered = rendered.map_err(|e| errors::of_machine(&e))?;
         let shown = machine.name();
         // Without room for it, the image is on the host alone.

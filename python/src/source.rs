@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytemuck::{pod_collect_to_vec, try_cast_slice};
 use pyo3::PyResult;
-use renderer::DeviceImage;
 use renderer::assemble::SceneData;
 use renderer::render::aov::AovPlan;
 use renderer::render::{RenderRecord, Rendered, provenance};
+use renderer::{BuiltScene, DeviceImage};
 use serde::{Deserialize, Serialize};
 use torrance_image::film::encode::{Provenance, encode_at_once};
 use torrance_image::film::layers::{SAMPLES, STDERR};
@@ -39,8 +39,8 @@ pub(crate) struct Made {
     pub(crate) rendered: Rendered,
     pub(crate) plan: AovPlan,
     pub(crate) scene: Arc<SceneData>,
-    /// [`SceneData::fingerprint`], once it is known.
-    pub(crate) hash: Arc<OnceLock<u64>>,
+    /// What it was made of, but for the seed.
+    pub(crate) built: BuiltScene,
     pub(crate) settings: RenderSettings,
     pub(crate) device: String,
     /// The image where a GPU has it.
@@ -77,7 +77,7 @@ impl Made {
     /// All but what follows from the film.
     fn about_render(&self) -> Provenance {
         let record = RenderRecord::from(&self.rendered);
-        let hash = *self.hash.get_or_init(|| self.scene.fingerprint());
+        let hash = self.built.fingerprint();
         provenance(self.name.clone(), self.device.clone(), (&self.scene, hash), &self.settings, &record)
     }
 

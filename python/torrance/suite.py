@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 
 from ._progress import visible
+from ._table import frame
 from .errors import TorranceError
 from .image import PathLike
 
@@ -68,9 +69,7 @@ class SuiteResult:
 
     def to_pandas(self):
         """:attr:`table` as a ``pandas.DataFrame``."""
-        import pandas
-
-        return pandas.DataFrame(self.table)
+        return frame(self.table)
 
     def __getitem__(self, name: str) -> Case:
         """A case by its name."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from ._progress import Progress
 from . import _torrance
+from ._table import frame
 from .errors import ParameterError
 from .image import Image, PathLike
 from .scene import Scene, _plain, load
@@ -90,9 +91,7 @@ class Sweep:
 
     def to_pandas(self):
         """:attr:`table` as a ``pandas.DataFrame``."""
-        import pandas
-
-        return pandas.DataFrame(self.table)
+        return frame(self.table)
 
     def mosaic(self, cols: int | None = None, *, gap: int = 4) -> Image:
         """The images side by side, with black between them, as an image without noise.

@@ -232,7 +232,8 @@ impl Fleet {
             let is_scarce = available_memory().is_some_and(|free| free < scene.stats.bytes as u128);
             if !machine.is_gpu() || is_scarce {
                 let request = Request { options: self.integrators.options(machine, options), ..request };
-                let rendered = on!(machine, backend => render::render_last(backend, scene, request, observe));
+                let rendered =
+                    on!(machine, backend => render::render_last(backend, scene, request, &mut { observe }));
                 return rendered.map_err(|error| machine.failed(error));
             }
         }
@@ -296,7 +297,7 @@ impl Fleet {
             taken.map_err(|error| told(machine.failed(error)))
         };
         if let ([machine], [part]) = (&mut self.machines[..], parts) {
-            return vec![take(machine, part, Some(observe))];
+            return vec![take(machine, part, Some(&mut { observe }))];
         }
         let (busy, take) = (&AtomicUsize::new(parts.len()), &take);
         thread::scope(|scope| {

@@ -43,6 +43,7 @@ pub mod bench;
 pub mod bsdf;
 pub mod defocus;
 mod fleet;
+mod live;
 mod machine;
 pub mod regress;
 pub mod render;
@@ -50,6 +51,7 @@ mod resident;
 pub mod sweep;
 
 pub use fleet::{Fleet, FleetChoice, Integrators};
+pub use live::{BuiltScene, LiveScene, LiveSceneError};
 pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, limit_threads};
 pub use resident::{DeviceImage, Resident};
 

@@ -283,7 +283,7 @@ impl Machine {
         request: Request<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, Error> {
-        on!(self, backend => render::render_with(backend, Job { scene, request, observe }))
+        on!(self, backend => render::render_with(backend, Job { scene, request, observer: &mut { observe } }))
     }
 
     /// Blurs an image ([`defocus::defocus`]).

@@ -6,6 +6,7 @@ mod checkpoint;
 mod films;
 mod first_hits;
 mod noise;
+mod observer;
 mod pace;
 mod placement;
 mod provenance;
@@ -38,6 +39,7 @@ pub(crate) use checkpoint::identity_of_key;
 pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
+pub use observer::{Control, Observer};
 pub use placement::Shortage;
 pub use provenance::{RenderRecord, identity, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
@@ -128,15 +130,6 @@ pub struct Options<'a> {
     pub first_hits: Option<&'a [TriangleUvs]>,
 }
 
-/// Whether to go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// Take the next pass.
-    Continue,
-    /// Stop after this one and keep what is rendered.
-    Stop,
-}
-
 /// A finished, or interrupted, render.
 #[derive(Debug, Clone)]
 pub struct Rendered {
@@ -170,7 +163,7 @@ impl Rendered {
 pub(crate) struct Job<'a> {
     pub(crate) scene: &'a SceneData,
     pub(crate) request: Request<'a>,
-    pub(crate) observe: &'a mut dyn FnMut(&Progress) -> Control,
+    pub(crate) observer: &'a mut dyn Observer,
 }
 
 /// Which samples to take, how, and what to go on with.
@@ -234,10 +227,11 @@ struct Begun {
 
 /// [`crate::Machine::render`].
 pub(crate) fn render_with<B: Primitives>(backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
-    let Job { scene, request, observe } = job;
+    let Job { scene, request, observer } = job;
     let (options, spp) = (request.options, request.budget.spp);
     let work = request.work(scene, 1);
-    let (choice, stage_times) = take_part(backend, &Part::new(scene, options, &work, 0), spp, Some(observe))?;
+    let (choice, stage_times) =
+        take_part(backend, &Part::new(scene, options, &work, 0), spp, Some(observer))?;
     Ok(Rendered { stage_times, ..finish(work, choice) })
 }
 
@@ -246,14 +240,14 @@ pub(crate) fn render_last<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
     request: Request<'_>,
-    observe: &mut dyn FnMut(&Progress) -> Control,
+    observer: &mut dyn Observer,
 ) -> Result<Rendered, Error> {
     let (options, spp) = (request.options, request.budget.spp);
     let uploaded = upload(backend, scene, options, spp)?;
     scene.drop_geometry();
     let work = request.work(scene, 1);
     let part = Part::new(scene, options, &work, 0);
-    let rendered = render_uploaded(backend, &part, spp, uploaded, Some(observe));
+    let rendered = render_uploaded(backend, &part, spp, uploaded, Some(observer));
     let (choice, stage_times) = rendered.inspect_err(|_| work.keep())?;
     Ok(Rendered { stage_times, ..finish(work, choice) })
 }
@@ -264,11 +258,11 @@ pub(crate) fn take_part<B: Primitives>(
     backend: &mut B,
     part: &Part<'_>,
     spp: u32,
-    observe: Option<&mut dyn FnMut(&Progress) -> Control>,
+    observer: Option<&mut dyn Observer>,
 ) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
     let _leaves = LeavesInPanic(part);
     let taken = upload(backend, part.scene, part.options, spp)
-        .and_then(|uploaded| render_uploaded(backend, part, spp, uploaded, observe));
+        .and_then(|uploaded| render_uploaded(backend, part, spp, uploaded, observer));
     taken.inspect_err(|_| part.work.leave(part.me))
 }
 
@@ -288,11 +282,11 @@ fn render_uploaded<B: Primitives>(
     part: &Part<'_>,
     spp: u32,
     (uploaded, upload): (Uploaded<B>, Duration),
-    observe: Option<&mut dyn FnMut(&Progress) -> Control>,
+    observer: Option<&mut dyn Observer>,
 ) -> Result<(IntegratorChoice, Option<StageTimes>), Error> {
     let mut run = Run::new(backend, part, spp)?;
     let begun = Begun { upload, shortage: uploaded.shortage() };
-    run.render(backend, uploaded.view(part.scene), part, begun, observe)?;
+    run.render(backend, uploaded.view(part.scene), part, begun, observer)?;
     Ok((run.tracer.choice(), run.tracer.times()))
 }
 
@@ -460,7 +454,7 @@ impl<B: Primitives> Run<B> {
         view: SceneView,
         part: &Part<'_>,
         begun: Begun,
-        observe: Option<&mut dyn FnMut(&Progress) -> Control>,
+        observer: Option<&mut dyn Observer>,
     ) -> Result<Films<B>, Error> {
         let Part { scene, options, work, me } = *part;
         let mut films = self.empty_films(backend, part)?;
@@ -476,7 +470,8 @@ impl<B: Primitives> Run<B> {
         if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {
             films.restore(backend, &published)?;
         }
-        let mut shift = Shift { backend, films, tracer, pace, args, part, layers, taken: 0, observe };
+        let mut shift =
+            Shift { backend, films, tracer, pace, args, part, layers, taken: 0, observer, mean: None };
         match Kernel::for_scene(scene) {
             Kernel::Basic => shift.work::<stages::megakernel_basic>(),
             Kernel::Glass => shift.work::<stages::megakernel_glass>(),

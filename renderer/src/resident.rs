@@ -8,7 +8,7 @@ use torrance_gpu::backend::cuda::{Cuda, CudaBuffer};
 
 use crate::assemble::SceneData;
 use crate::bsdf::{Laboratory, Subject};
-use crate::render::{Control, Job, Progress, Rendered, Request, Session, WithMean};
+use crate::render::{Job, Observer, Rendered, Request, Session, WithMean};
 use crate::{Machine, MachineError};
 
 /// A machine that renders one scene after another, and keeps from one to the next what they share: what of the scene is the same,
@@ -17,7 +17,7 @@ use crate::{Machine, MachineError};
 ///
 /// ```
 /// use renderer::assemble::assemble;
-/// use renderer::render::{Budget, Control, Options, Request};
+/// use renderer::render::{Budget, Control, Options, Progress, Request};
 /// use renderer::{DeviceChoice, Resident};
 ///
 /// let text = "
@@ -34,7 +34,7 @@ use crate::{Machine, MachineError};
 ///
 /// let mut resident = Resident::new(DeviceChoice::Auto.find()?.start(None)?);
 /// let request = Request::new(Budget::of_samples(4), Options::default());
-/// let rendered = resident.render(&scene, request, &mut |_| Control::Continue)?;
+/// let rendered = resident.render(&scene, request, &mut |_: &Progress| Control::Continue)?;
 /// assert!((rendered.film.pixels[0].mean()[0] - 1.0).abs() < 1e-6);
 /// if let Some(image) = resident.image()? {
 ///     println!("on cuda:{}, {} bytes from {:#x} on", image.device(), image.bytes(), image.address());
@@ -75,9 +75,9 @@ impl Resident {
         &mut self,
         scene: &SceneData,
         request: Request<'_>,
-        observe: &mut dyn FnMut(&Progress) -> Control,
+        observer: &mut dyn Observer,
     ) -> Result<Rendered, MachineError> {
-        let job = Job { scene, request, observe };
+        let job = Job { scene, request, observer };
         match &mut self.machine {
             Machine::Cpu(cpu) => self.cpu.render(cpu, job).map_err(|error| self.machine.failed(error)),
             Machine::Cuda(cuda) => {

@@ -4,7 +4,7 @@ use glam::{DVec3, Vec2};
 use rayon::prelude::*;
 use torrance_plot::chart::{Anchor, Axis, Color, Drawing, Entry, Panel, Rect, Sign, Stroke, Theme};
 
-use super::integrate::{Albedo, albedo_sampled};
+use super::integrate::{Albedo, albedo_sampled, is_random};
 use super::{Chart, Study, Table, albedo_at, degrees, footnote, frame_of};
 
 /// Samples behind a dot.
@@ -68,8 +68,8 @@ pub(super) fn chart(study: &Study) -> Chart {
         against_roughness(study, &mut drawing, cells[1], &mut table);
     }
     let shown = if is_rough { format!("(b): {}; ", study.shown()) } else { String::new() };
-    let note =
-        format!("{shown}curves: quadrature of f; dots: means of {SAMPLES} samples ± their standard error");
+    let curves = if is_random(&bsdf) { "means of samples" } else { "quadrature of f" };
+    let note = format!("{shown}curves: {curves}; dots: means of {SAMPLES} samples ± their standard error");
     footnote(&mut drawing, theme, note);
     let facts = vec![
         ("albedo_at_normal_incidence", study.channel.value(albedo_at(study, &bsdf, 0.0).total())),

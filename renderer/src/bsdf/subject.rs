@@ -91,6 +91,17 @@ impl Subject {
         other
     }
 
+    /// Whether it is the same with every masking function: it has no facets, or a model of light between them that has its own.
+    pub fn has_own_masking(&self) -> bool {
+        let is_open = |facets: Facets| !facets.is_smooth() && matches!(facets.scattering(), Scattering::None);
+        !self.facets().is_some_and(is_open)
+    }
+
+    /// Its masking function.
+    pub const fn masking(&self) -> Masking {
+        self.masking
+    }
+
     /// This material with other masking.
     pub fn with_masking(&self, masking: Masking) -> Self {
         Self { masking, ..self.clone() }

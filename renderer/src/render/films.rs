@@ -10,7 +10,7 @@ use device::shape::triangle::TriangleUvs;
 use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error, Place};
 use torrance_gpu::primitives::Primitives;
-use torrance_image::film::{Film, PIXELS_PER_TASK, Pixel, Wide};
+use torrance_image::film::{Film, Image, PIXELS_PER_TASK, Pixel, Wide};
 
 use super::Options;
 use super::first_hits::FirstHitSums;
@@ -313,6 +313,26 @@ impl<B: Primitives> Films<B> {
         unsafe { backend.launch::<stages::film_mean>(args)? };
         backend.synchronize()?;
         Ok(true)
+    }
+
+    /// The mean of every pixel, for the host. `kept` is what it takes in the memory of the back end, for the next time.
+    pub(super) fn radiance(
+        &self,
+        backend: &mut B,
+        kept: &mut Option<B::Buf<[f32; 3]>>,
+    ) -> Result<Vec<[f32; 3]>, Error> {
+        if let Some(folded) = &self.folded {
+            let mut film = Film::clone(folded);
+            add_layers(&mut film, &backend.download(&self.image)?);
+            return Ok(Image::from(&film).pixels);
+        }
+        let mean = match kept.take() {
+            Some(mean) => mean,
+            None => backend.zeroed(MEAN, self.pixels)?,
+        };
+        let mean = kept.insert(mean);
+        self.mean(backend, mean)?;
+        backend.download(mean)
     }
 
     /// Copies all of them into films of the host, whatever is on these, but for what the host has already.

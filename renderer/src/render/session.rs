@@ -100,7 +100,7 @@ impl<B: Primitives> Session<B> {
     }
 
     fn render_films(&mut self, backend: &mut B, job: Job<'_>) -> Result<(Rendered, Films<B>), Error> {
-        let Job { scene, request, observe } = job;
+        let Job { scene, request, observer } = job;
         let (options, spp) = (request.options, request.budget.spp);
         let conditions = RunConditions {
             integrator: options.integrator,
@@ -138,7 +138,7 @@ impl<B: Primitives> Session<B> {
             None => Run::new(backend, &part, spp)?,
         };
         let begun = Begun { upload, shortage: last.uploaded.shortage() };
-        let films = run.render(backend, last.uploaded.view(scene), &part, begun, Some(observe))?;
+        let films = run.render(backend, last.uploaded.view(scene), &part, begun, Some(observer))?;
         let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
@@ -153,10 +153,11 @@ impl<B: Primitives> Session<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Budget, Control, Options, Progress, Request, render_with};
+    use super::super::{Budget, Control, Observer, Options, Progress, Request, render_with};
     use super::*;
     use crate::assemble::{Original, assemble};
     use torrance_gpu::backend::cpu::Cpu;
+    use torrance_image::film::Image;
     use torrance_scene::Description;
 
     const SCENE: &str = r#"
@@ -196,6 +197,46 @@ mod tests {
         crate::described(&SCENE.replacen(from, to, 1))
     }
 
+    /// Asks for the image after each launch, and keeps those that are whole.
+    #[derive(Default)]
+    struct Onlooker(Vec<(u32, Vec<[f32; 3]>)>);
+
+    impl Observer for Onlooker {
+        fn observe(&mut self, progress: &Progress) -> Control {
+            if progress.spp > 0 { Control::Show } else { Control::Continue }
+        }
+
+        fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]) {
+            self.0.push((progress.spp, radiance.to_vec()));
+        }
+    }
+
+    fn images_on_the_way(side: u32, spp: u32) {
+        let mut scene = Original::new(described("", "")).unwrap().scene().clone();
+        (scene.width, scene.height) = (side, side);
+        let (mut session, mut cpu) = (Session::new(), Cpu::new(None).unwrap());
+        let mut onlooker = Onlooker::default();
+        let mut render = |spp, observer: &mut dyn Observer| {
+            let request = Request::new(Budget::of_samples(spp), Options::default());
+            let film = session.render(&mut cpu, Job { scene: &scene, request, observer }).unwrap().film;
+            Image::from(&film).pixels
+        };
+        let whole = render(spp, &mut onlooker);
+        assert_eq!(onlooker.0.last(), Some(&(spp, whole)));
+        let (spp, first) = onlooker.0[0].clone();
+        assert_eq!(first, render(spp, &mut |_: &Progress| Control::Continue));
+    }
+
+    #[test]
+    fn images_are_shown_on_the_way() {
+        images_on_the_way(24, 40);
+    }
+
+    #[test]
+    fn samples_that_the_host_has_taken_over_are_shown() {
+        images_on_the_way(512, tier::choose(66, 130));
+    }
+
     /// One after another, each of which differs from the one before in more than noise would.
     #[test]
     fn variants_look_as_scenes_alone() {
@@ -216,9 +257,9 @@ mod tests {
             let description = described(from, to);
             let (variant, alone) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
             let mut go_on = |_: &Progress| Control::Continue;
-            let job = Job { scene: &variant, request: Request::new(budget, options), observe: &mut go_on };
+            let job = Job { scene: &variant, request: Request::new(budget, options), observer: &mut go_on };
             let found = session.render(&mut cpu, job).unwrap().film.pixels;
-            let job = Job { scene: &alone, request: Request::new(budget, options), observe: &mut go_on };
+            let job = Job { scene: &alone, request: Request::new(budget, options), observer: &mut go_on };
             let expected = render_with(&mut cpu, job).unwrap().film.pixels;
             assert_eq!(found, expected, "{to}");
             assert_ne!(found, last, "{to}");

@@ -12,7 +12,7 @@ use super::films::Films;
 use super::pace::{Pace, Pass, chunk, least_samples};
 use super::tracer::{Launch, Tracer};
 use super::work::{Next, Verdict};
-use super::{Control, Part, Progress};
+use super::{Control, Observer, Part};
 
 /// A machine that renders, and what it has at hand.
 pub(super) struct Shift<'a, 'o, B: Primitives> {
@@ -27,7 +27,9 @@ pub(super) struct Shift<'a, 'o, B: Primitives> {
     /// Samples of a pixel that it has taken.
     pub(super) taken: u32,
     /// Told of every launch, if this machine is the one to do so.
-    pub(super) observe: Option<&'o mut dyn FnMut(&Progress) -> Control>,
+    pub(super) observer: Option<&'o mut dyn Observer>,
+    /// What the observer was shown last, in the memory of the machine.
+    pub(super) mean: Option<B::Buf<[f32; 3]>>,
 }
 
 impl<B: Primitives> Shift<'_, '_, B> {
@@ -114,9 +116,7 @@ impl<B: Primitives> Shift<'_, '_, B> {
             let Part { work, me, .. } = *self.part;
             work.note_pool(me, self.tracer.shrunk());
             work.report(me, part, (took, longest));
-            if let Some(observe) = &mut self.observe {
-                work.tell(*observe);
-            }
+            self.tell()?;
             match work.verdict(me) {
                 Verdict::GoOn => {}
                 Verdict::Publish => self.publish()?,
@@ -124,6 +124,16 @@ impl<B: Primitives> Shift<'_, '_, B> {
             }
         }
         Ok(true)
+    }
+
+    /// Tells the observer, and shows it the image if it asks for that.
+    fn tell(&mut self) -> Result<(), Error> {
+        let Self { backend, films, observer: Some(observer), mean, part, .. } = self else { return Ok(()) };
+        if part.work.tell(&mut |progress| observer.observe(progress)) == Control::Show {
+            let radiance = films.radiance(*backend, mean)?;
+            observer.show(&part.work.progress(), &radiance);
+        }
+        Ok(())
     }
 
     fn learn(&mut self, launch: Launch) {

@@ -439,11 +439,13 @@ impl<'a> Work<'a> {
     }
 
     /// Tells an observer how far the render is, and stops it if that says so.
-    pub(crate) fn tell(&self, observe: &mut dyn FnMut(&Progress) -> Control) {
-        if observe(&self.progress()) == Control::Stop {
+    pub(crate) fn tell(&self, observe: &mut dyn FnMut(&Progress) -> Control) -> Control {
+        let control = observe(&self.progress());
+        if control == Control::Stop {
             self.is_stopped.store(true, Ordering::Relaxed);
             self.changed.notify_all();
         }
+        control
     }
 
     /// How far it is.

@@ -171,7 +171,7 @@ fn render_on<B: Primitives>(
         let (checkpoints, resumed) = (scene.checkpoints(), scene.resumed());
         let request = Request::new(scene.budget, options);
         let request = Request { checkpoints: checkpoints.as_ref(), resumed, ..request };
-        let rendered = session.render(backend, Job { scene: scene.data, request, observe: &mut observe })?;
+        let rendered = session.render(backend, Job { scene: scene.data, request, observer: &mut observe })?;
         if let Some(checkpoints) = checkpoints {
             checkpoints.end().into_iter().for_each(unwritten);
             if !rendered.interrupted {

@@ -2,7 +2,7 @@
 
 use cust::memory::{CopyDestination, DevicePointer, DeviceSlice};
 use renderer::assemble::SceneData;
-use renderer::render::{Budget, Control, Integrator, Options, Paths, Rendered, Request, Resumed};
+use renderer::render::{Budget, Control, Integrator, Options, Paths, Progress, Rendered, Request, Resumed};
 use renderer::{DeviceImage, Resident};
 use torrance_tests::{assembled, machines, reference_scene};
 
@@ -14,7 +14,7 @@ fn scene(name: &str, [width, height]: [u32; 2]) -> SceneData {
 }
 
 fn render(resident: &mut Resident, scene: &SceneData, request: Request<'_>) -> Rendered {
-    resident.render(scene, request, &mut |_| Control::Continue).expect("rendering succeeds")
+    resident.render(scene, request, &mut |_: &Progress| Control::Continue).expect("rendering succeeds")
 }
 
 /// Copies an image by its address, in the context that is current.

@@ -1,0 +1,32 @@
+//! Those who watch a render.
+
+use super::Progress;
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Take the next pass.
+    Continue,
+    /// As [`Control::Continue`], once the image so far has been shown ([`Observer::show`]), if one machine alone renders.
+    Show,
+    /// Stop after this one and keep what is rendered.
+    Stop,
+}
+
+/// Who is told how far a render is, and says whether it goes on. A function of a [`Progress`] is one that is shown nothing.
+pub trait Observer {
+    /// Called after launches.
+    fn observe(&mut self, progress: &Progress) -> Control;
+
+    /// The image so far, if [`Control::Show`] has asked for it: mean radiance of every pixel, W·sr⁻¹·m⁻², row by row from the top
+    /// left; 0 for pixels without samples. Samples that were taken before the render began are not in it.
+    fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]);
+}
+
+impl<F: FnMut(&Progress) -> Control + ?Sized> Observer for F {
+    fn observe(&mut self, progress: &Progress) -> Control {
+        self(progress)
+    }
+
+    fn show(&mut self, _: &Progress, _: &[[f32; 3]]) {}
+}
