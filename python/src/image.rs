@@ -182,8 +182,11 @@ impl Image {
 
     /// Samples per pixel, seconds, paths, whether it was interrupted, rejected samples, device: as far as it is known.
     #[expect(clippy::type_complexity, reason = "Python takes it apart")]
-    fn record(&self) -> (Option<u32>, Option<f64>, Option<u64>, bool, Option<u64>, Option<String>) {
-        let Record { spp, seconds, paths, interrupted, rejected, device } = self.source.record();
+    fn record(
+        &self,
+        py: Python<'_>,
+    ) -> (Option<u32>, Option<f64>, Option<u64>, bool, Option<u64>, Option<String>) {
+        let Record { spp, seconds, paths, interrupted, rejected, device } = work(py, || self.source.record());
         (spp, seconds, paths, interrupted, rejected, device)
     }
 
@@ -261,6 +264,7 @@ impl Image {
 
     /// All of it, sums included, for another process: bytes, and those of its pixels, which are not copied, if there are no other
     /// layers.
+    #[expect(clippy::type_complexity, reason = "Python takes it apart")]
     fn parts<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyArray1<u8>>>)> {

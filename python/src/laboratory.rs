@@ -1,5 +1,6 @@
 //! Materials on arrays of directions, and the conformance of BSDFs of others.
 
+use std::process;
 use std::sync::{Mutex, PoisonError};
 
 use bytemuck::cast_slice_mut;
@@ -26,7 +27,22 @@ type Vectors = PyArray2<f32>;
 pub(crate) struct Bsdf {
     name: String,
     subject: Subject,
-    machine: Mutex<Machine>,
+    choice: DeviceChoice,
+    device: String,
+    machine: Mutex<Owned>,
+}
+
+/// A machine of a process.
+struct Owned {
+    machine: Machine,
+    process: u32,
+}
+
+/// Starts the machine of a choice that users call `device`.
+fn start(choice: &DeviceChoice, device: &str) -> PyResult<Owned> {
+    let mut found = choice.find().map_err(|e| errors::of_device(device, &e))?;
+    let machine = found.start(None).map_err(|e| errors::of_machine(&e))?;
+    Ok(Owned { machine, process: process::id() })
 }
 
 /// A finding of a test: its name, whether it is passed, its statistic and limit, the angle of ωo, and a sentence.
@@ -44,17 +60,14 @@ impl Bsdf {
             material_from_text("material", text).map_err(|e| errors::of_scene(&e))?;
         let swatches = Swatches::new(&images, &textures).map_err(errors::of_value)?;
         let choice: DeviceChoice = device.parse().map_err(errors::of_value)?;
-        let machine = work(py, || {
-            let mut found = choice.find().map_err(|e| errors::of_device(device, &e))?;
-            found.start(None).map_err(|e| errors::of_machine(&e))
-        })?;
+        let machine = work(py, || start(&choice, device))?;
         let name = material.name.clone();
         let subject = Subject::new(material, masking_of(masking)?, swatches);
         if subject.masking() != Masking::Correlated && subject.has_own_masking() {
             let why = "the material is the same with every masking function";
             return Err(errors::of_value(format_args!("masking {masking:?}: {why}")));
         }
-        Ok(Self { name, subject, machine: Mutex::new(machine) })
+        Ok(Self { name, subject, choice, device: device.to_owned(), machine: Mutex::new(machine) })
     }
 
     /// What it is, in words.
@@ -64,7 +77,7 @@ impl Bsdf {
 
     /// The machine's name.
     fn device(&self) -> String {
-        self.machine.lock().unwrap_or_else(PoisonError::into_inner).name()
+        self.machine.lock().unwrap_or_else(PoisonError::into_inner).machine.name()
     }
 
     /// f of pairs of directions, without the cosine, (N, 3).
@@ -119,8 +132,13 @@ impl Bsdf {
     fn albedo(&self, py: Python<'_>, wo: PyReadonlyArray2<'_, f32>) -> PyResult<(Py<Vectors>, Py<Vectors>)> {
         use rayon::prelude::*;
         let (wo, bsdf) = (vectors(&wo)?, self.subject.bsdf());
-        let all: Vec<_> =
-            work(py, || wo.par_iter().map(|wo| albedo(&bsdf, (*wo).into(), Precision::CURVE)).collect());
+        let mut all = Vec::new();
+        // So many at a time that Ctrl-C has not long to wait.
+        for some in wo.chunks(16) {
+            py.check_signals()?;
+            let of = |wo: &[f32; 3]| albedo(&bsdf, (*wo).into(), Precision::CURVE);
+            all.extend(work(py, || some.par_iter().map(of).collect::<Vec<_>>()));
+        }
         let (reflected, transmitted) = all
             .iter()
             .map(|albedo| (albedo.reflected.as_vec3().to_array(), albedo.transmitted.as_vec3().to_array()))
@@ -181,7 +199,12 @@ impl Bsdf {
         ask: impl FnOnce(&mut Machine) -> Result<R, torrance_gpu::backend::Error> + Send,
     ) -> PyResult<R> {
         py.detach(|| {
-            let machine = &mut *self.machine.lock().unwrap_or_else(PoisonError::into_inner);
+            let owned = &mut *self.machine.lock().unwrap_or_else(PoisonError::into_inner);
+            if owned.process != process::id() {
+                // It has threads, or a context of a driver, that a forked process has not.
+                std::mem::forget(std::mem::replace(owned, start(&self.choice, &self.device)?));
+            }
+            let machine = &mut owned.machine;
             ask(machine).map_err(|error| errors::of_machine(&machine.failed(error)))
         })
     }

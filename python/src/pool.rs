@@ -3,12 +3,15 @@
 use std::panic::resume_unwind;
 use std::process;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use pyo3::{PyErr, Python};
+use pyo3::{PyResult, Python};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Between looks for signals, for each of which other threads of Python may have to wait.
+pub(crate) const MOMENT: Duration = Duration::from_millis(50);
 
 /// The process that has the threads of the library.
 static PROCESS: OnceLock<u32> = OnceLock::new();
@@ -29,14 +32,13 @@ pub(crate) fn work<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> 
     })
 }
 
-/// What a signal has raised, for whoever is at work to find.
-pub(crate) type Raised = Mutex<Option<PyErr>>;
-
-/// As [`work`], of work that looks for signals itself where it is done by the calling thread, which may be the one that gets them. In
-/// a forked process others do it; this one then looks, and work finds what is `raised`.
-pub(crate) fn watched<R: Send>(py: Python<'_>, raised: &Raised, work: impl FnOnce() -> R + Send) -> R {
-    /// Between looks.
-    const MOMENT: Duration = Duration::from_millis(50);
+/// As [`work`], of work that calls `look` again and again where it is done by the calling thread, which may be the one that gets
+/// signals. In a forked process others do it, and this one calls it meanwhile.
+pub(crate) fn watched<R: Send>(
+    py: Python<'_>,
+    look: &(dyn Fn() + Sync),
+    work: impl FnOnce() -> R + Send,
+) -> R {
     py.detach(|| {
         let Some(pool) = threads_of_fork() else { return work() };
         thread::scope(|scope| {
@@ -45,11 +47,7 @@ pub(crate) fn watched<R: Send>(py: Python<'_>, raised: &Raised, work: impl FnOnc
             loop {
                 match receive.recv_timeout(MOMENT) {
                     Ok(result) => return result,
-                    Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(|py| py.check_signals()) {
-                            *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                        }
-                    }
+                    Err(RecvTimeoutError::Timeout) => look(),
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
@@ -59,6 +57,25 @@ pub(crate) fn watched<R: Send>(py: Python<'_>, raised: &Raised, work: impl FnOnc
             }
         })
     })
+}
+
+/// What a mutex holds. While this thread waits for it, other threads of Python go on.
+///
+/// # Errors
+/// A signal has come.
+pub(crate) fn locked_soon<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
+    let mut last = Instant::now();
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => py.detach(|| thread::sleep(Duration::from_millis(1))),
+        }
+        if last.elapsed() >= MOMENT {
+            py.check_signals()?;
+            last = Instant::now();
+        }
+    }
 }
 
 /// The threads of a forked process, to share work with: it has none of those that the library takes otherwise.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -25,7 +26,7 @@ use torrance_text::hint;
 use crate::asset::Asset;
 use crate::errors;
 use crate::image::Image;
-use crate::pool::{Raised, watched, work};
+use crate::pool::{MOMENT, locked_soon, watched, work};
 use crate::source::Made;
 use crate::values::{to_python, to_toml};
 
@@ -35,7 +36,7 @@ pub(crate) struct Scene {
     live: Mutex<LiveScene>,
     /// Locked before `live`.
     machines: Mutex<Machines>,
-    /// The thread that renders it now.
+    /// The thread that has it rendered now.
     renderer: Mutex<Option<ThreadId>>,
     /// What its images say that it is called.
     name: String,
@@ -108,22 +109,26 @@ impl Scene {
         self.live(py).values().takes(path).map_err(of_path)
     }
 
-    fn set(&self, py: Python<'_>, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Sets a value that may name assets, which are not in files. Those that nothing names any more are forgotten.
+    fn set(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        value: &Bound<'_, PyAny>,
+        assets: Vec<Py<Asset>>,
+    ) -> PyResult<()> {
         let value = to_toml(value)?;
         self.live(py).change(|values| {
-            values.set_value(path, &value).map_err(of_path)?;
-            if value.as_str().is_some_and(|name| name.starts_with(Asset::FOLDER)) {
-                // What it took the place of.
+            if !assets.is_empty() {
+                let folder = values.folder().to_owned();
+                values.add(assets.iter().map(|asset| asset.get().in_folder(&folder)).collect());
+            }
+            let set = values.set_value(path, &value).map_err(of_path);
+            if !assets.is_empty() {
                 values.forget_unnamed(&values.folder().join(Asset::FOLDER));
             }
-            Ok(())
+            set
         })
-    }
-
-    /// Adds what is in no file, and returns the name by which values can call it.
-    fn add(&self, py: Python<'_>, asset: &Asset) -> String {
-        self.live(py).change(|values| values.add(vec![asset.in_folder(values.folder())]));
-        asset.name()
     }
 
     /// A copy, whose parameters are its own; what was read and built is shared.
@@ -162,10 +167,16 @@ impl Scene {
             let told = "what is told of a render cannot render the same scene, only a copy of it";
             return Err(errors::of_value(told));
         }
-        let raised = Raised::default();
-        let mut watch = Watch { observe, last: Instant::now(), raised: &raised, is_stopped: false };
-        let made = watched(py, &raised, || self.rendered(&spec, &mut watch))?;
-        match locked(&raised).take() {
+        let watch = Watch::new(observe);
+        // Not by a thread of a pool, which may hold the lock of another render while it waits for this one.
+        let mut machines = locked_soon(py, &self.machines)?;
+        let machines = &mut *machines;
+        let made = watched(py, &|| watch.look(), || {
+            let _rendering = Rendering::begin(&self.renderer, watch.caller);
+            let built = locked(&self.live).build(spec.size);
+            machines.render(built.map_err(of_live)?, &spec, &self.name, &watch)
+        })?;
+        match watch.into_raised() {
             None => Ok(Image::from(made)),
             Some(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
                 Err(errors::interrupted(py, Image::from(made)))
@@ -207,22 +218,14 @@ impl Scene {
     fn live(&self, py: Python<'_>) -> MutexGuard<'_, LiveScene> {
         self.live.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Renders, one call after another.
-    fn rendered(&self, spec: &Spec, watch: &mut Watch<'_>) -> PyResult<Made> {
-        let machines = &mut *locked(&self.machines);
-        let _rendering = Rendering::begin(&self.renderer);
-        let built = locked(&self.live).build(spec.size);
-        machines.render(built.map_err(of_live)?, spec, &self.name, watch)
-    }
 }
 
 /// As long as a thread renders a scene.
 struct Rendering<'a>(&'a Mutex<Option<ThreadId>>);
 
 impl<'a> Rendering<'a> {
-    fn begin(renderer: &'a Mutex<Option<ThreadId>>) -> Self {
-        *locked(renderer) = Some(thread::current().id());
+    fn begin(renderer: &'a Mutex<Option<ThreadId>>, caller: ThreadId) -> Self {
+        *locked(renderer) = Some(caller);
         Self(renderer)
     }
 }
@@ -242,13 +245,7 @@ fn of_live(error: LiveSceneError) -> PyErr {
 }
 
 impl Machines {
-    fn render(
-        &mut self,
-        built: BuiltScene,
-        spec: &Spec,
-        name: &str,
-        watch: &mut Watch<'_>,
-    ) -> PyResult<Made> {
+    fn render(&mut self, built: BuiltScene, spec: &Spec, name: &str, watch: &Watch) -> PyResult<Made> {
         let (description, mut data) = (built.description.clone(), built.data.clone());
         if let Some(seed) = spec.seed {
             Arc::make_mut(&mut data).settings.seed = seed;
@@ -271,7 +268,7 @@ impl Machines {
         (name, threads): (&str, Option<usize>),
         scene: &SceneData,
         request: Request<'_>,
-        watch: &mut Watch<'_>,
+        watch: &Watch,
     ) -> PyResult<On> {
         if self.process != process::id() {
             // Machines have threads, and contexts of a driver, that a forked process has not.
@@ -313,7 +310,7 @@ fn render_on_all(
     choice: &FleetChoice,
     scene: &SceneData,
     request: Request<'_>,
-    watch: &mut Watch<'_>,
+    watch: &Watch,
 ) -> PyResult<On> {
     let mut devices = choice.find().map_err(|e| errors::of_device(name, &e))?;
     let (failing, left_out) = channel::<MachineError>();
@@ -342,35 +339,61 @@ impl Spec {
 }
 
 /// Whether Python lets a render go on: no signal has come, and the function that is told of it says so.
-struct Watch<'a> {
+struct Watch {
     observe: Option<Py<PyAny>>,
-    last: Instant,
+    /// The thread that Python has called, which asks it.
+    caller: ThreadId,
+    progress: Mutex<Option<Progress>>,
+    last: Mutex<Instant>,
+    is_stopped: AtomicBool,
     /// What ends the render.
-    raised: &'a Raised,
-    is_stopped: bool,
+    raised: Mutex<Option<PyErr>>,
 }
 
-impl Watch<'_> {
-    /// Between looks, for each of which other threads of Python may have to wait.
-    const MOMENT: Duration = Duration::from_millis(50);
-
-    /// What a render calls after launches.
-    fn observe(&mut self, progress: &Progress) -> Control {
-        if !self.is_stopped && self.last.elapsed() >= Self::MOMENT {
-            let goes_on = Python::attach(|py| self.ask(py, progress));
-            let mut raised = locked(self.raised);
-            self.is_stopped = raised.is_some() || !matches!(goes_on, Ok(true));
-            *raised = raised.take().or(goes_on.err());
-            self.last = Instant::now();
+impl Watch {
+    fn new(observe: Option<Py<PyAny>>) -> Self {
+        Self {
+            observe,
+            caller: thread::current().id(),
+            progress: Mutex::new(None),
+            last: Mutex::new(Instant::now()),
+            is_stopped: AtomicBool::new(false),
+            raised: Mutex::new(None),
         }
-        if self.is_stopped { Control::Stop } else { Control::Continue }
     }
 
-    fn ask(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
+    /// What a render calls after launches.
+    fn observe(&self, progress: &Progress) -> Control {
+        *locked(&self.progress) = Some(*progress);
+        if thread::current().id() == self.caller && locked(&self.last).elapsed() >= MOMENT {
+            self.look();
+        }
+        if self.is_stopped.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
+    }
+
+    /// Asks Python.
+    fn look(&self) {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        let goes_on = Python::attach(|py| self.ask(py));
+        if !matches!(goes_on, Ok(true)) {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            *locked(&self.raised) = goes_on.err();
+        }
+        *locked(&self.last) = Instant::now();
+    }
+
+    fn ask(&self, py: Python<'_>) -> PyResult<bool> {
         py.check_signals()?;
-        let Some(observe) = &self.observe else { return Ok(true) };
+        let progress = *locked(&self.progress);
+        let (Some(observe), Some(progress)) = (&self.observe, progress) else { return Ok(true) };
         let told = (progress.mean_spp(), progress.spp_target, progress.elapsed.as_secs_f64());
         let answer = observe.call1(py, told)?;
         Ok(answer.is_none(py) || answer.is_truthy(py)?)
+    }
+
+    fn into_raised(self) -> Option<PyErr> {
+        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

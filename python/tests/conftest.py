@@ -33,3 +33,12 @@ def scene() -> tr.Scene:
 def same(a: tr.Image, b: tr.Image) -> bool:
     """Whether two images have the same bits."""
     return a.shape == b.shape and np.array_equal(a.radiance.view(np.uint32), b.radiance.view(np.uint32))
+
+
+def resident() -> int:
+    """Memory of this process, bytes."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+    except FileNotFoundError:
+        pytest.skip("the system does not tell how much memory a process has")

@@ -1,5 +1,9 @@
 """The laboratory, against closed forms; and its tests, with BSDFs that are wrong."""
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
@@ -144,3 +148,51 @@ def test_charts(tmp_path):
     assert (tmp_path / "polar.svg").read_text().startswith("<svg") or "<svg" in charts["polar"].svg
     assert charts["polar"].csv.count("\n") > 10
     assert "masking" not in tr.bsdf({"type": "diffuse", "reflectance": 0.5}).charts(angles=[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_materials_go_on_in_a_forked_process():
+    gold = tr.bsdf({"type": "conductor", "metal": "gold", "roughness": 0.3})
+    wo, wi = hemisphere(1000), hemisphere(1000)
+    expected = gold.eval(wo, wi)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(gold.eval(wo, wi), expected) else 1)
+    deadline = time.monotonic() + 20
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.05)
+    assert ended[1] == 0
+
+
+def test_directions_have_to_be_unit_vectors():
+    paint = tr.bsdf({"type": "diffuse", "reflectance": 0.5})
+    for wrong in ([0.6, 0, 0.9], [np.nan, 0, 1], [0, 0, 0]):
+        with pytest.raises(tr.ParameterError, match="wi: expected unit vectors, and row 1"):
+            paint.eval([0, 0, 1], [[0, 0, 1], wrong])
+    with pytest.raises(tr.ParameterError, match="wo has 2 rows, and wi 3"):
+        paint.pdf([[0, 0, 1]] * 2, [[0, 0, 1]] * 3)
+    with pytest.raises(tr.ParameterError, match="u: expected numbers from 0"):
+        paint.sample([0, 0, 1], [[0.5, 0.5, 1.0]])
+
+
+def test_masking_is_refused_where_it_does_nothing():
+    gold = {"type": "conductor", "metal": "gold", "roughness": 0.3}
+    assert tr.bsdf(gold, masking="separable").albedo([0, 0, 1]).shape == (1, 3)
+    for material in [{**gold, "scattering": "compensated"}, {"type": "diffuse", "reflectance": 0.5}]:
+        with pytest.raises(tr.ParameterError, match="the same with every masking function"):
+            tr.bsdf(material, masking="separable")
+
+
+def test_walks_between_facets_have_the_albedo_of_their_samples():
+    gold = tr.bsdf({"type": "conductor", "metal": "gold", "roughness": 0.7, "scattering": "random_walk"})
+    sampled = gold.sample([0, 0, 1], RANDOM.random((200_000, 3))).weight.mean(axis=0)
+    assert np.allclose(gold.albedo([0, 0, 1])[0], sampled, atol=4e-3) and sampled[0] < 0.99
+
+
+def test_charts_have_tables():
+    table = tr.bsdf({"type": "conductor", "metal": "gold", "roughness": 0.3}).chart("masking", angles=[0, 60]).table
+    assert len({len(column) for column in table.values()}) == 1
+    assert any(column.dtype.kind == "f" for column in table.values())

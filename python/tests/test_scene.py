@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import SCENES, VALUES, same
+from conftest import SCENES, VALUES, resident, same
 
 import torrance as tr
 
@@ -126,22 +126,25 @@ def test_meshes_and_textures_can_be_pickled():
     assert same(tr.scene(pickle.loads(pickle.dumps(values))).render(**CPU), tr.scene(values).render(**CPU))
 
 
-def test_meshes_that_are_replaced_are_forgotten():
+@pytest.mark.parametrize("way", ["path", "dict", "mistake"])
+def test_meshes_that_are_replaced_are_forgotten(way):
     vertices, faces = np.array(TETRAHEDRON[0], float), TETRAHEDRON[1]
     scene = tr.scene(with_mesh(tr.Mesh(vertices, faces)))
     many = np.zeros((1_000_000, 3), np.float32)
     many[: len(vertices)] = vertices
-
-    def resident() -> int:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * 4096
-
-    peaks = []
+    sizes = []
     for i in range(30):
         many[0] = 0.01 * i
-        scene.params["shapes.m.file"] = tr.Mesh(many, faces)
-        peaks.append(resident())
-    assert max(peaks[10:]) < max(peaks[:10]) + 100e6, "thirty of 12 MB"
+        mesh = tr.Mesh(many, faces)
+        if way == "path":
+            scene.params["shapes.m.file"] = mesh
+        elif way == "dict":
+            scene.params["shapes.m"] = {"type": "mesh", "file": mesh, "material": "grey"}
+        else:
+            with pytest.raises(tr.ParameterError):
+                scene.params["shapes.none.file"] = mesh
+        sizes.append(resident())
+    assert max(sizes[10:]) < max(sizes[:10]) + 100e6, "thirty of 12 MB"
 
 
 def test_smooth_normals_of_a_mesh_are_used():

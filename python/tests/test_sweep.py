@@ -65,6 +65,16 @@ def test_meshes_are_values():
     assert small > 1.1 * large
 
 
+def test_meshes_of_two_shapes_change_together():
+    corners = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])
+    meshes = [tr.Mesh(corners * scale, [[0, 1, 2]]) for scale in (0.1, 1)]
+    shapes = [{"name": name, "type": "mesh", "file": meshes[0], "material": "ball"} for name in "ab"]
+    scene = tr.scene({**ball(reflectance=0), "shapes": shapes})
+    parameters = {"shapes.a.file": [meshes[0], meshes[1]], "shapes.b.file": [meshes[0], meshes[0]]}
+    small, large = tr.sweep(scene, parameters, zip=True, size=SIZE, device="cpu").table["mean"]
+    assert small > 1.1 * large
+
+
 def test_files_are_read_and_vectors_are_values(tmp_path):
     path = tmp_path / "ball.toml"
     path.write_text(

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Callable, Optional, Union
 
+from .errors import ParameterError
+
 
 class Progress:
     """Shows how far a render is, if it takes more than a second."""
@@ -15,6 +17,8 @@ class Progress:
     MOMENT = 0.2
 
     def __init__(self, wanted: Union[None, bool, Callable], is_open: bool, limit: Optional[float], unit: str = "spp"):
+        if not (wanted is None or isinstance(wanted, bool) or callable(wanted)):
+            raise ParameterError(f"progress: expected true, false or a function, not {wanted!r}")
         self._callback = wanted if callable(wanted) else None
         self._limit = limit
         self._unit = unit
@@ -23,6 +27,11 @@ class Progress:
         self._last = time.perf_counter() + (self.PATIENCE if wanted is None else 0.0)
         #: What renders call, if anything.
         self.observe = self._observe if self._shows or self._callback else None
+
+    def stops(self, done: float, target: int, seconds: float) -> bool:
+        """Tells how far it is. Whether it is to stop."""
+        answer = self.observe(done, target, seconds) if self.observe else None
+        return answer is not None and not answer
 
     def __enter__(self) -> "Progress":
         return self

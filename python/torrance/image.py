@@ -92,7 +92,7 @@ class Image:
     @property
     def layers(self) -> List[str]:
         """Names of the layers, for :meth:`__getitem__`."""
-        return self._image.layers()
+        return [name for name in self._image.layers() if name != "sums" and not name.startswith("sums.")]
 
     def __getitem__(self, layer: str) -> np.ndarray:
         """A layer by its name: (height, width, channels) float32; (height, width) if it has one channel, uint32 for ids."""
@@ -168,7 +168,10 @@ class Image:
 
     def __array__(self, dtype=None, copy=None):
         array = self.radiance
-        if copy or (dtype is not None and np.dtype(dtype) != array.dtype):
+        is_other = dtype is not None and np.dtype(dtype) != array.dtype
+        if is_other and copy is False:
+            raise ValueError(f"an array of {np.dtype(dtype)} cannot be made of float32 without a copy")
+        if copy or is_other:
             return array.astype(dtype or array.dtype)
         return array
 
@@ -221,6 +224,8 @@ def _counts(samples, shape) -> np.ndarray:
     array = np.asarray(samples)
     if array.dtype.kind not in "fiu" or array.shape not in ((), shape):
         raise ParameterError(f"samples: expected a number, or numbers, {shape}, not {array.dtype}, {array.shape}")
+    if not ((array >= 0) & (array < 2**32) & (array == np.floor(array))).all():
+        raise ParameterError("samples: expected whole numbers from 0 to 4294967295")
     return np.ascontiguousarray(np.broadcast_to(array, shape), dtype=np.uint32)
 
 

@@ -141,7 +141,12 @@ def compare(
         raise ParameterError(f"level: expected a probability, above 0 and below 1, not {level!r}")
     a = _image("A", a, stderr_a, samples_a)
     b = _image("B", b, stderr_b, samples_b)
-    crop = None if crop is None else [int(x) for x in crop]
+    if not 0.0 < pixels_per_degree < 1e4:
+        raise ParameterError(f"pixels_per_degree: expected a number above 0, not {pixels_per_degree!r}")
+    if crop is not None:
+        crop = [int(x) for x in crop]
+        if len(crop) != 4 or min(crop) < 0 or max(crop) >= 2**31 or 0 in crop[2:]:
+            raise ParameterError(f"crop: expected column, row, width and height, not {crop}")
     verdict = _torrance.Verdict(a._image, b._image, [exact_a, exact_b], level, crop, pixels_per_degree)
     return Verdict(verdict, level)
 

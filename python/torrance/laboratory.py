@@ -62,7 +62,10 @@ class Conformance(List[Finding]):
     def __getitem__(self, key):
         """A finding by its name, or by its index."""
         if isinstance(key, str):
-            return next(finding for finding in self if finding.name == key)
+            for finding in self:
+                if finding.name == key:
+                    return finding
+            raise KeyError(f"{key}: there are {', '.join(finding.name for finding in self)}")
         return super().__getitem__(key)
 
     def __str__(self) -> str:
@@ -168,7 +171,7 @@ class Bsdf:
         :param angles: of wo to the normal, degrees.
         :raises ParameterError: the material has no such chart.
         """
-        return Chart(name, *self._bsdf.chart(name, [float(angle) for angle in angles], azimuth))
+        return Chart(name, *self._bsdf.chart(name, _angles(angles), azimuth))
 
     def charts(self, **options) -> Dict[str, Chart]:
         """All charts that the material has, by their names."""
@@ -251,21 +254,31 @@ def _options(
     tolerance: float = 0.01,
     seed: int = 0,
 ) -> Dict[str, Any]:
-    angles = [float(angle) for angle in angles]
-    if not angles or not all(0 <= angle < 90 for angle in angles):
-        raise ParameterError(f"angles: expected degrees from 0 to below 90, not {angles}")
+    if not math.isfinite(azimuth):
+        raise ParameterError(f"azimuth: expected degrees, not {azimuth!r}")
+    if not 0 < tolerance < 1:
+        raise ParameterError(f"tolerance: expected a number above 0 and below 1, not {tolerance!r}")
+    if not 0 <= seed < 2**32:
+        raise ParameterError(f"seed: expected a whole number from 0 to 4294967295, not {seed!r}")
     if not 0 < significance < 1:
         raise ParameterError(f"significance: expected a probability, not {significance!r}")
     if not 1 <= samples < 2**31:
         raise ParameterError(f"samples: expected a number from 1 on, not {samples!r}")
     return {
-        "angles": angles,
+        "angles": _angles(angles),
         "azimuth": float(azimuth),
         "samples": int(samples),
         "significance": float(significance),
         "tolerance": float(tolerance),
         "seed": int(seed),
     }
+
+
+def _angles(angles: Sequence[float]) -> List[float]:
+    angles = [float(angle) for angle in angles]
+    if not angles or not all(0 <= angle < 90 for angle in angles):
+        raise ParameterError(f"angles: expected degrees from 0 to below 90, not {angles}")
+    return angles
 
 
 def _pairs(wo, wi) -> Tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ import math
 import os
 import time
 import uuid
+import warnings
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ except ImportError as error:
 from . import _torrance
 from . import suite as _suite
 from ._progress import Progress
-from .errors import Interrupted, ParameterError, SceneError
+from .errors import Interrupted, ParameterError, SceneError, TorranceWarning
 from .image import Image, PathLike
 from .scene import Scene, _positive, _whole
 from .scene import load as _load
@@ -276,11 +277,17 @@ class _Cluster:
     """What Ray is asked for."""
 
     def __init__(self, num_cpus: float, num_gpus: float):
-        if num_cpus < 0 or num_gpus < 0 or num_cpus + num_gpus == 0:
-            raise ParameterError(f"a task needs CPU cores or GPUs, not num_cpus={num_cpus} and num_gpus={num_gpus}")
+        numbers = [isinstance(x, (int, float)) and 0 <= x < 1e6 for x in (num_cpus, num_gpus)]
+        if not all(numbers) or num_cpus + num_gpus == 0:
+            raise ParameterError(f"a task needs CPU cores or GPUs, not num_cpus={num_cpus!r} and num_gpus={num_gpus!r}")
         if not ray.is_initialized():
             ray.init()
         self._needs = {"CPU": num_cpus, "GPU": num_gpus}
+        there = ray.cluster_resources()
+        for kind, need in self._needs.items():
+            if there.get(kind, 0) < need:
+                has = f"a task needs {need} {kind}, and the whole cluster has {there.get(kind, 0):g}"
+                warnings.warn(f"{has}: waiting for machines that have more", TorranceWarning, stacklevel=4)
         #: Threads of a task.
         self.threads = max(1, int(num_cpus))
         #: Of :meth:`Scene.render`.
@@ -334,7 +341,8 @@ class _Tasks:
                 self.done += amount
             # Stopping needs something to stop with.
             if self._observe and self.done:
-                self.stopped = self._observe(self.done, self.target, time.perf_counter() - self._start) is False
+                answer = self._observe(self.done, self.target, time.perf_counter() - self._start)
+                self.stopped = answer is not None and not answer
 
 
 def _result(task: ray.ObjectRef):

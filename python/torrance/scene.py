@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _torrance
 from ._progress import Progress
-from .errors import DeviceError, ParameterError, TorranceWarning
+from .errors import DeviceError, Interrupted, ParameterError, TorranceWarning
 from .image import Image, PathLike
 
 __all__ = ["Mesh", "Parameters", "Scene", "Texture", "gpus", "load", "scene"]
@@ -41,7 +41,7 @@ class Mesh:
             np.ascontiguousarray(faces, dtype=np.uint32),
             _optional("normals", normals, 3),
             _optional("uvs", uvs, 2),
-            _optional("colors", colors, 3),
+            _finite("colors", _optional("colors", colors, 3)),
         )
 
 
@@ -91,6 +91,13 @@ def _matrix(name: str, values, columns: int) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
+def _finite(name: str, array: Optional[np.ndarray]) -> Optional[np.ndarray]:
+    if array is not None and not (np.isfinite(array) & (array >= 0)).all():
+        row = int(np.argmin((np.isfinite(array) & (array >= 0)).all(axis=1)))
+        raise ParameterError(f"{name}: expected numbers from 0 on, and row {row} is {array[row].tolist()}")
+    return array
+
+
 def _optional(name: str, values, columns: int) -> Optional[np.ndarray]:
     return None if values is None else _matrix(name, values, columns)
 
@@ -109,7 +116,8 @@ class Parameters(Mapping):
         return self._scene.get(path)
 
     def __setitem__(self, path: str, value) -> None:
-        self._scene.set(path, _plain(value, lambda asset: self._scene.add(asset)))
+        plain, assets = _with_assets(value)
+        self._scene.set(path, plain, assets)
 
     def __contains__(self, path) -> bool:
         return self.get(path) is not None
@@ -199,9 +207,11 @@ class Scene:
         :raises DeviceError: the device is not there, or fails.
         """
         samples = None if samples is None else _range("samples", samples)
+        if samples is not None and spp is not None:
+            raise ParameterError("spp and samples: give one of them")
         with Progress(progress, spp is None and samples is None and noise is None, time) as shown:
             image = self._scene.render(
-                spp=_whole("spp", spp, 1, 2**31 - 1),
+                spp=_whole("spp", spp, 1, 2**30),
                 noise=_positive("noise", noise),
                 time=_positive("time", time),
                 size=_size(size),
@@ -224,12 +234,21 @@ class Scene:
         :param spp: samples per pixel; what the scene says if it is left out.
         :param options: those of :meth:`render` but ``samples``, ``noise``, ``time`` and ``aovs``.
         """
-        spp = self.params["render.spp"] if spp is None else _whole("spp", spp, 1, 2**31 - 1)
+        for name in {"samples", "noise", "time", "aovs"} & set(options):
+            raise ParameterError(f"{name}: progressive renders take no such option")
+        if not 0 < every < 1e9:
+            raise ParameterError(f"every: expected seconds, above 0, not {every!r}")
+        spp = self.params["render.spp"] if spp is None else _whole("spp", spp, 1, 2**30)
         image, done, step = None, 0, 1
         while done < spp:
             start = clock.perf_counter()
             end = min(spp, done + step)
-            part = self.render(samples=(done, end), seed=seed, **options)
+            try:
+                part = self.render(samples=(done, end), seed=seed, **options)
+            except Interrupted as stopped:
+                if image is not None:
+                    stopped.image = image.merged(stopped.image) if stopped.image.samples.any() else image
+                raise
             image = part if image is None else image.merged(part)
             yield image
             if part.interrupted:
@@ -272,6 +291,17 @@ def _range(name: str, value) -> Tuple[int, int]:
     if a >= b:
         raise ParameterError(f"{name}: expected (from, to) with from < to, not {value!r}")
     return a, b
+
+
+def _with_assets(value) -> Tuple[Any, List["_torrance.Asset"]]:
+    """A value as TOML has it, and the meshes and textures that it names."""
+    assets: List["_torrance.Asset"] = []
+
+    def add(asset: "_torrance.Asset") -> str:
+        assets.append(asset)
+        return asset.name()
+
+    return _plain(value, add), assets
 
 
 def _plain(value, add: Callable[["_torrance.Asset"], str]):
@@ -319,11 +349,5 @@ def scene(values: Mapping[str, Any], *, folder: PathLike = ".", allow_external: 
     :param folder: where the files are that it names.
     :raises SceneError: all that is wrong. Lines are those of the values in TOML.
     """
-    assets: List["_torrance.Asset"] = []
-
-    def add(asset: "_torrance.Asset") -> str:
-        assets.append(asset)
-        return asset.name()
-
-    plain = _plain(values, add)
+    plain, assets = _with_assets(values)
     return Scene(_torrance.Scene.of_values(plain, os.fspath(folder), assets, allow_external))

@@ -18,7 +18,7 @@ from . import _torrance
 from ._table import frame
 from .errors import ParameterError
 from .image import Image, PathLike
-from .scene import Scene, _plain, load
+from .scene import Scene, load
 
 __all__ = ["Sweep", "sweep"]
 
@@ -186,7 +186,7 @@ def sweep(
     scene = scene.copy() if isinstance(scene, Scene) else load(scene)
     devices = _devices(device)[: len(done)]
     # Meshes and images are added once. Paths and values that are wrong are found before anything is rendered.
-    variants = [_plain(values, scene._scene.add) for values in done.variants]
+    variants = done.variants
     for values in variants:
         scene.copy().params.update(values)
     _Run(done, variants, options).on([(Variants(scene), device) for device in devices], progress)
@@ -232,7 +232,7 @@ class _Run:
                     ended, pending = wait(pending, self.MOMENT, FIRST_COMPLETED)
                     for work in ended:
                         work.result()
-                    if shown.observe and shown.observe(sum(self._parts), len(self._sweep), time.perf_counter() - start) is False:
+                    if shown.stops(sum(self._parts), len(self._sweep), time.perf_counter() - start):
                         self._stops = True
             except BaseException as error:
                 error.sweep = self._sweep
