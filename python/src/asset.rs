@@ -156,7 +156,12 @@ impl Asset {
 
 /// A vector of length 1; one that has it already stays as it is.
 fn normalized(v: Vec3) -> Vec3 {
-    if (v.length_squared() - 1.0).abs() <= 4.0 * f32::EPSILON { v } else { v.normalize_or_zero() }
+    if (v.length_squared() - 1.0).abs() <= 4.0 * f32::EPSILON {
+        v
+    } else {
+        // In f64, so that squares of what is long or short are numbers.
+        v.as_dvec3().normalize_or_zero().as_vec3()
+    }
 }
 
 /// An array of a shape.

@@ -59,7 +59,8 @@ impl Bsdf {
         let StandaloneMaterial { material, images, textures } =
             material_from_text("material", text).map_err(|e| errors::of_scene(&e))?;
         let swatches = Swatches::new(&images, &textures).map_err(errors::of_value)?;
-        let choice: DeviceChoice = device.parse().map_err(errors::of_value)?;
+        let wrong = |e| errors::of_value(format_args!("device {device:?}: {e}"));
+        let choice: DeviceChoice = device.parse().map_err(wrong)?;
         let machine = work(py, || start(&choice, device))?;
         let name = material.name.clone();
         let subject = Subject::new(material, masking_of(masking)?, swatches);

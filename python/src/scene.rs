@@ -275,7 +275,8 @@ impl Machines {
             std::mem::take(&mut self.residents).into_values().for_each(std::mem::forget);
             self.process = process::id();
         }
-        let choice: FleetChoice = name.parse().map_err(errors::of_value)?;
+        let wrong = |e| errors::of_value(format_args!("device {name:?}: {e}"));
+        let choice: FleetChoice = name.parse().map_err(wrong)?;
         let integrators = Integrators::default();
         let FleetChoice::One(choice) = choice else {
             return render_on_all((name, threads), &choice, scene, request, watch);

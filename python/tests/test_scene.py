@@ -55,11 +55,11 @@ def test_wrong_parameters_say_what_would_be_right(scene):
         ("materials.gold.rughness", 0.1, 'did you mean "materials.gold.roughness"'),
         ("materials.gold.roughness", "rough", "roughness"),
         ("materials.gold.roughness", -1.0, "roughness"),
-        ("render.spp", object(), "spp"),
+        ("render.spp", object(), "cannot be a value"),
     ]:
         with pytest.raises(tr.ParameterError) as raised:
             scene.params[path] = value
-        assert message in str(raised.value) or value.__class__ is object, raised.value
+        assert message in str(raised.value), raised.value
     assert same(scene.render(**CPU), before), "nothing was set"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
@@ -36,7 +37,11 @@ class Image:
             stderr = _rgb("stderr", stderr)
         if samples is not None:
             samples = _counts(samples, radiance.shape[:2])
-        self._image = _torrance.Image.of_arrays(radiance, stderr, samples, dict(attributes or {}))
+        attributes = dict(attributes or {})
+        for name, value in attributes.items():
+            if not (isinstance(name, str) and isinstance(value, str)) or "\0" in name + value:
+                raise ParameterError(f"attributes: expected text without NUL, not {name!r}: {value!r}")
+        self._image = _torrance.Image.of_arrays(radiance, stderr, samples, attributes)
 
     @classmethod
     def _of(cls, image: "_torrance.Image") -> "Image":
@@ -243,4 +248,6 @@ def read(path: PathLike) -> Image:
 
     :raises OSError: it cannot be read; says why.
     """
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     return Image._of(_torrance.Image.read(os.fspath(path)))
