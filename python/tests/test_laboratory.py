@@ -1,6 +1,7 @@
 """The laboratory, against closed forms; and its tests, with BSDFs that are wrong."""
 
 import os
+import pickle
 import signal
 import time
 
@@ -190,6 +191,12 @@ def test_walks_between_facets_have_the_albedo_of_their_samples():
     gold = tr.bsdf({"type": "conductor", "metal": "gold", "roughness": 0.7, "scattering": "random_walk"})
     sampled = gold.sample([0, 0, 1], RANDOM.random((200_000, 3))).weight.mean(axis=0)
     assert np.allclose(gold.albedo([0, 0, 1])[0], sampled, atol=4e-3) and sampled[0] < 0.99
+
+
+def test_materials_can_be_pickled():
+    gold = tr.bsdf({"type": "conductor", "metal": "gold", "roughness": 0.3}, masking="separable")
+    again = pickle.loads(pickle.dumps(gold))
+    assert repr(again) == repr(gold) and "separable" in repr(gold)
 
 
 def test_charts_have_tables():

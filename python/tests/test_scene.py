@@ -1,6 +1,7 @@
 """Scenes and their parameters."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -68,6 +69,9 @@ def test_a_copy_has_parameters_of_its_own(scene):
     copy.params["materials.gold.roughness"] = 0.7
     assert scene.params["materials.gold.roughness"] == 0.3
     assert not same(scene.render(**CPU), copy.render(**CPU))
+    assert same(deepcopy(scene).render(**CPU), scene.render(**CPU))
+    with pytest.raises(TypeError, match="send its file or its values"):
+        pickle.dumps(scene)
 
 
 def test_files_have_errors_with_a_place(tmp_path):

@@ -181,7 +181,11 @@ class Image:
         return array
 
     def __dlpack__(self, **options):
-        return self.radiance.__dlpack__(**options)
+        try:
+            return self.radiance.__dlpack__(**options)
+        except TypeError:
+            # numpy 1 knows of no versions; it makes what everybody understands.
+            return self.radiance.__dlpack__(stream=options.get("stream"))
 
     def __dlpack_device__(self):
         return self.radiance.__dlpack_device__()

@@ -119,6 +119,10 @@ class Bsdf:
 
     def __init__(self, material: str, masking: str, device: str):
         self._bsdf = _torrance.Bsdf(material, masking, device)
+        self._arguments = material, masking, device
+
+    def __reduce__(self):
+        return Bsdf, self._arguments
 
     @property
     def device(self) -> str:

@@ -9,6 +9,7 @@ Where Ray has not been started, it starts on this machine; ``RAY_ADDRESS`` names
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -321,9 +322,14 @@ class _Tasks:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, kind, *_) -> None:
         for task in self._pending:
             ray.cancel(task)
+        if kind is not None and issubclass(kind, Exception) and self._pending:
+            # Others fail in the same way, of which Ray would tell where nobody asks for their results.
+            for task in ray.wait(list(self._pending), num_returns=len(self._pending), timeout=1.0)[0]:
+                with contextlib.suppress(Exception):
+                    ray.get(task)
 
     def __len__(self) -> int:
         return len(self._pending)

@@ -173,6 +173,15 @@ class Scene:
         made.params = Parameters(made._scene)
         return made
 
+    def __copy__(self) -> "Scene":
+        return self.copy()
+
+    def __deepcopy__(self, memo) -> "Scene":
+        return self.copy()
+
+    def __reduce__(self):
+        raise TypeError("a scene cannot be pickled; send its file or its values, and the parameters to set")
+
     def render(
         self,
         spp: Optional[int] = None,
