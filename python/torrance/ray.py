@@ -1,4 +1,4 @@
-"""Renders, sweeps and suites on a cluster, by `Ray <https://docs.ray.io>`_: ``pip install torrance[ray]``.
+"""Renders, sweeps and suites on a cluster, by `Ray <https://docs.ray.io>`_, the extra ``ray`` of the package.
 
 >>> import torrance.ray
 >>> image = torrance.ray.render("/shared/temple.toml", spp=4096)
@@ -25,7 +25,7 @@ import numpy as np
 try:
     import ray
 except ImportError as error:
-    raise ImportError("torrance.ray needs Ray: pip install torrance[ray]") from error
+    raise ImportError("torrance.ray needs Ray: pip install ray") from error
 
 from . import _torrance
 from . import suite as _suite
