@@ -5,6 +5,7 @@ use std::fmt::Display;
 use pyo3::prelude::*;
 use renderer::{DeviceError, MachineError};
 use torrance_scene::Error as SceneError;
+use torrance_text::hint;
 
 use crate::image::Image;
 
@@ -60,4 +61,11 @@ pub(crate) fn warn(message: &str) -> PyResult<()> {
         let category = py.import("torrance.errors")?.getattr("TorranceWarning")?;
         warnings.call_method1("warn", (message, category)).map(drop)
     })
+}
+
+/// What a name of users stands for. `wrong` is what to say of one that stands for nothing.
+pub(crate) fn named<T: Copy>(wrong: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
+    let found = all.iter().find(|(known, _)| *known == name).map(|(_, meant)| *meant);
+    let names = all.iter().map(|(known, _)| *known);
+    found.ok_or_else(|| of_value(format_args!("{wrong} {name:?}{}", hint(name, "there are", names))))
 }

@@ -316,7 +316,8 @@ impl Sum {
 
     /// The image of them, if there are any.
     fn image(&self, py: Python<'_>) -> Option<Image> {
-        work(py, || self.lock().as_ref().map(Sums::clone_source)).map(Image::new)
+        let sums = work(py, || self.lock().clone())?;
+        Some(Image::new(Source::Sums(Box::new(sums))))
     }
 }
 
@@ -353,13 +354,7 @@ fn rgb_array(
 }
 
 fn tonemap_of(name: &str) -> PyResult<Tonemap> {
-    match name {
-        "clip" => Ok(Tonemap::Clip),
-        "reinhard" => Ok(Tonemap::Reinhard),
-        "aces" => Ok(Tonemap::Aces),
-        _ => Err(errors::of_value(format_args!(
-            "tonemap: unknown {name:?}{}",
-            hint(name, "there are", ["clip", "reinhard", "aces"])
-        ))),
-    }
+    const NAMES: [(&str, Tonemap); 3] =
+        [("clip", Tonemap::Clip), ("reinhard", Tonemap::Reinhard), ("aces", Tonemap::Aces)];
+    errors::named("tonemap: unknown", name, &NAMES)
 }

@@ -148,9 +148,5 @@ fn of_no_verdict(why: NoVerdict) -> PyErr {
 }
 
 fn map_named(name: &str) -> PyResult<Map> {
-    let found = Map::ALL.iter().find(|(known, _)| *known == name).map(|(_, map)| *map);
-    let known = || Map::ALL.iter().map(|(name, _)| *name);
-    found.ok_or_else(|| {
-        errors::of_value(format_args!("there is no map {name:?}{}", hint(name, "there are", known())))
-    })
+    errors::named("there is no map", name, Map::ALL)
 }

@@ -14,7 +14,6 @@ use renderer::bsdf::{
 use renderer::{DeviceChoice, Machine};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::{Masking, Named, StandaloneMaterial, material_from_text};
-use torrance_text::hint;
 
 use crate::errors;
 use crate::pool::work;
@@ -45,6 +44,25 @@ fn start(choice: &DeviceChoice, device: &str) -> PyResult<Owned> {
     Ok(Owned { machine, process: process::id() })
 }
 
+/// [`Conformance`], as a dict of Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct How {
+    angles: Vec<f64>,
+    azimuth: f64,
+    samples: u32,
+    significance: f64,
+    tolerance: f64,
+    seed: u32,
+}
+
+impl From<How> for Conformance {
+    fn from(how: How) -> Self {
+        let How { angles, azimuth, samples, significance, tolerance, seed } = how;
+        Self { angles, azimuth, samples, significance, tolerance, seed }
+    }
+}
+
 /// A finding of a test: its name, whether it is passed, its statistic and limit, the angle of ωo, and a sentence.
 type Finding = (&'static str, bool, f64, f64, f64, String);
 
@@ -63,7 +81,8 @@ impl Bsdf {
         let choice: DeviceChoice = device.parse().map_err(wrong)?;
         let machine = work(py, || start(&choice, device))?;
         let name = material.name.clone();
-        let subject = Subject::new(material, masking_of(masking)?, swatches);
+        let subject =
+            Subject::new(material, errors::named("masking: unknown", masking, Masking::NAMES)?, swatches);
         if subject.masking() != Masking::Correlated && subject.has_own_masking() {
             let why = "the material is the same with every masking function";
             return Err(errors::of_value(format_args!("masking {masking:?}: {why}")));
@@ -148,18 +167,8 @@ impl Bsdf {
     }
 
     /// Tests it.
-    #[expect(clippy::too_many_arguments, reason = "each has a name where it is called")]
-    fn conformance(
-        &self,
-        py: Python<'_>,
-        angles: Vec<f64>,
-        azimuth: f64,
-        samples: u32,
-        significance: f64,
-        tolerance: f64,
-        seed: u32,
-    ) -> PyResult<Vec<Finding>> {
-        let how = Conformance { angles, azimuth, samples, significance, tolerance, seed };
+    fn conformance(&self, py: Python<'_>, how: How) -> PyResult<Vec<Finding>> {
+        let how = how.into();
         let report = self.with(py, |machine| conformance(&mut machine.laboratory(&self.subject)?, &how))?;
         Ok(findings(report))
     }
@@ -172,10 +181,7 @@ impl Bsdf {
 
     /// A chart: SVG, its numbers as CSV, and figures by name.
     fn chart(&self, py: Python<'_>, name: &str, angles: Vec<f64>, azimuth: f64) -> PyResult<Drawn> {
-        let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
-            let message = format!("there is no chart {name:?}{}", hint(name, "there are", Self::charts()));
-            return Err(errors::of_value(message));
-        };
+        let kind = errors::named("there is no chart", name, KINDS)?;
         let study = Study {
             name: self.name.clone(),
             subject: self.subject.clone(),
@@ -185,7 +191,7 @@ impl Bsdf {
             theme: ThemeName::Light,
             size: None,
         };
-        let chart = work(py, || study.chart(*kind)).map_err(errors::of_value)?;
+        let chart = work(py, || study.chart(kind)).map_err(errors::of_value)?;
         let (width, height) = chart.size;
         let svg = chart.drawing.svg(width, height).map_err(errors::of_value)?;
         Ok((svg, chart.table.csv().to_owned(), chart.facts))
@@ -230,20 +236,13 @@ struct Foreign<'a> {
 /// Tests a BSDF that Python computes: `eval(wo, wi)`, `pdf(wo, wi)`, and `sample(wo, u)`, which gives wi, weights, densities,
 /// relative indices of refraction and flags. All arrays are what [`Bsdf`] takes and gives.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "each has a name where it is called")]
 pub(crate) fn conformance_of(
     eval: Py<PyAny>,
     pdf: Py<PyAny>,
     sample: Py<PyAny>,
-    angles: Vec<f64>,
-    azimuth: f64,
-    samples: u32,
-    significance: f64,
-    tolerance: f64,
-    seed: u32,
+    how: How,
 ) -> PyResult<Vec<Finding>> {
-    let how = Conformance { angles, azimuth, samples, significance, tolerance, seed };
-    conformance(&mut Foreign { eval: &eval, pdf: &pdf, sample: &sample }, &how).map(findings)
+    conformance(&mut Foreign { eval: &eval, pdf: &pdf, sample: &sample }, &how.into()).map(findings)
 }
 
 impl BatchBsdf for Foreign<'_> {
@@ -300,14 +299,6 @@ fn findings(report: Report) -> Vec<Finding> {
         (name, passed, statistic, limit, theta_o, sentence)
     };
     report.findings.into_iter().map(told).collect()
-}
-
-fn masking_of(name: &str) -> PyResult<Masking> {
-    let found = Masking::NAMES.iter().find(|(known, _)| *known == name);
-    let names = Masking::NAMES.iter().map(|(name, _)| *name);
-    found.map(|(_, masking)| *masking).ok_or_else(|| {
-        errors::of_value(format_args!("masking: unknown {name:?}{}", hint(name, "there are", names)))
-    })
 }
 
 /// The rows of an array (N, 3) in C order.

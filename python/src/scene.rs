@@ -21,7 +21,6 @@ use renderer::{
 };
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Options as LoadOptions, PathError, SceneValues};
-use torrance_text::hint;
 
 use crate::asset::Asset;
 use crate::errors;
@@ -160,7 +159,10 @@ impl Scene {
         aovs: Vec<String>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Image> {
-        let aovs = aovs.iter().map(|name| aov_named(name)).collect::<PyResult<_>>()?;
+        let aovs = aovs
+            .iter()
+            .map(|name| errors::named("aovs: unknown layer", name, &Aov::ALL))
+            .collect::<PyResult<_>>()?;
         let time = time.map(Duration::try_from_secs_f64).transpose().map_err(errors::of_value)?;
         let spec = Spec { spp, noise, time, size, seed, samples, device, threads, aovs };
         if *locked(&self.renderer) == Some(thread::current().id()) {
@@ -188,15 +190,6 @@ impl Scene {
 
 fn of_path(error: PathError) -> PyErr {
     errors::of_value(error)
-}
-
-/// The layer of a name.
-fn aov_named(name: &str) -> PyResult<Aov> {
-    let found = Aov::ALL.into_iter().find(|(known, _)| *known == name);
-    let names = || Aov::ALL.into_iter().map(|(name, _)| name);
-    let wrong =
-        || errors::of_value(format_args!("aovs: unknown layer {name:?}{}", hint(name, "there are", names())));
-    found.map(|(_, aov)| aov).ok_or_else(wrong)
 }
 
 /// What a mutex holds, for a thread that other threads of Python do not wait for.

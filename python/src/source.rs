@@ -50,6 +50,7 @@ pub(crate) struct Made {
 }
 
 /// A film of several renders, or one that comes from another process.
+#[derive(Clone)]
 pub(crate) struct Sums {
     film: Film,
     attributes: Attributes,
@@ -374,12 +375,6 @@ impl Sums {
         attributes.insert("renderTime".to_owned(), seconds.to_string());
         *interrupted |= header.interrupted;
         Ok(())
-    }
-
-    pub(crate) fn clone_source(&self) -> Source {
-        let Self { film, attributes, interrupted } = self;
-        let (film, attributes) = (film.clone(), attributes.clone());
-        Source::Sums(Box::new(Self { film, attributes, interrupted: *interrupted }))
     }
 }
 

@@ -15,12 +15,7 @@ def conformance_of(
     eval: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]],
     pdf: Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]],
     sample: Callable[[NDArray[np.float32], NDArray[np.float32]], tuple[Any, ...]],
-    angles: Sequence[float],
-    azimuth: float,
-    samples: int,
-    significance: float,
-    tolerance: float,
-    seed: int,
+    how: dict[str, Any],
 ) -> list[tuple[str, bool, float, float, float, str]]: ...
 
 class Asset:
@@ -53,15 +48,7 @@ class Bsdf:
     def pdf(self, wo: NDArray[np.float32], wi: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def sample(self, wo: NDArray[np.float32], u: NDArray[np.float32]) -> tuple[NDArray[Any], ...]: ...
     def albedo(self, wo: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
-    def conformance(
-        self,
-        angles: Sequence[float],
-        azimuth: float,
-        samples: int,
-        significance: float,
-        tolerance: float,
-        seed: int,
-    ) -> list[tuple[str, bool, float, float, float, str]]: ...
+    def conformance(self, how: dict[str, Any]) -> list[tuple[str, bool, float, float, float, str]]: ...
     @staticmethod
     def charts() -> list[str]: ...
     def chart(

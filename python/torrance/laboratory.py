@@ -159,7 +159,7 @@ class Bsdf:
 
     def conformance(self, **options) -> Conformance:
         """The tests of :func:`conformance`, with its options."""
-        return Conformance(Finding(*finding) for finding in self._bsdf.conformance(**_options(**options)))
+        return Conformance(Finding(*finding) for finding in self._bsdf.conformance(_options(**options)))
 
     def chi2(self, **options) -> Finding:
         """Whether samples are distributed as their density says: Pearson's χ² test."""
@@ -245,7 +245,7 @@ def conformance(
         eta = valid.astype(np.float32)
         return wi, np.ascontiguousarray(weight), np.where(valid, densities, 0).astype(np.float32), eta, flags.astype(np.uint8)
 
-    found = _torrance.conformance_of(evaluated, density, drawn, **_options(**options))
+    found = _torrance.conformance_of(evaluated, density, drawn, _options(**options))
     return Conformance(Finding(*finding) for finding in found)
 
 

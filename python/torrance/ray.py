@@ -100,7 +100,7 @@ def render(
     most = _whole("spp", spp, 1, MOST) or MOST
     options = {"size": size, "seed": seed, **cluster.options}
     target = min(most, FIRST) if noise else most
-    with Progress(progress, False, None) as shown, _Tasks(shown.observe, target) as tasks:
+    with Progress(progress, False, None) as shown, _Tasks(shown, target) as tasks:
         film = _Film(cluster, tasks, (source, options), chunk)
         try:
             _expose(film, tasks, most, noise)
@@ -135,7 +135,7 @@ def sweep(
     cluster = _Cluster(num_cpus, num_gpus)
     source = _source(scene, set, folder, allow_external)
     vary = cluster.task(_vary)
-    with Progress(progress, False, None, "variants") as shown, _Tasks(shown.observe, len(done)) as tasks:
+    with Progress(progress, False, None, "variants") as shown, _Tasks(shown, len(done)) as tasks:
         try:
             for index, values in enumerate(done.variants):
                 tasks.add(vary.remote(source, values, {**options, **cluster.options}), index)
@@ -174,7 +174,7 @@ def regress(
     names = _result(cluster.task(_suite.names).remote(suite, chosen))
     judge = cluster.task(_judge)
     reports: dict[str, dict] = {}
-    with Progress(progress, False, None, "cases") as shown, _Tasks(shown.observe, len(names)) as tasks:
+    with Progress(progress, False, None, "cases") as shown, _Tasks(shown, len(names)) as tasks:
         for name in names:
             tasks.add(judge.remote(suite, name, options), name)
         try:
@@ -309,9 +309,9 @@ class _Cluster:
 class _Tasks:
     """Tasks under way, and what each is for. Iterating gives what it is for, and its result, as they end."""
 
-    def __init__(self, observe: Observer | None, target: int):
+    def __init__(self, shown: Progress, target: int):
         self._pending: dict[ray.ObjectRef, tuple[Any, int]] = {}
-        self._observe = observe
+        self._shown = shown
         self._start = time.perf_counter()
         #: What is done, and what all tasks amount to.
         self.done = 0
@@ -346,9 +346,8 @@ class _Tasks:
                 yield purpose, _result(task)
                 self.done += amount
             # Stopping needs something to stop with.
-            if self._observe and self.done:
-                answer = self._observe(self.done, self.target, time.perf_counter() - self._start)
-                self.stopped = answer is not None and not answer
+            if self.done:
+                self.stopped = self._shown.stops(self.done, self.target, time.perf_counter() - self._start)
 
 
 def _result(task: ray.ObjectRef):

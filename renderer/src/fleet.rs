@@ -181,8 +181,7 @@ impl Fleet {
     }
 
     /// Compiles the kernels that [`Fleet::render_last`] takes for at most `spp` samples per pixel, which would otherwise take its time
-    /// then. Machines that fail are left
-    /// out, as long as there is another; the CPU takes the place of the last one.
+    /// then. Machines that fail are left out, as long as there is another; the CPU takes the place of the last one.
     ///
     /// # Errors
     /// There is no other: the failure.

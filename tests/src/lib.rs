@@ -101,3 +101,17 @@ pub fn references() -> PathBuf {
 pub fn assembled(description: &Description) -> SceneData {
     assemble(description).expect("the scene assembles")
 }
+
+/// Largest difference of floats to the means of a film, relative to the precision of `f32`.
+///
+/// # Panics
+/// There are not three a pixel.
+pub fn ulps(floats: &[f32], rendered: &Rendered) -> f64 {
+    assert_eq!(floats.len(), 3 * rendered.film.pixels.len());
+    let means = rendered.film.pixels.iter().flat_map(|pixel| pixel.mean());
+    let off = floats.iter().zip(means).map(|(x, mean)| {
+        (f64::from(*x) - mean).abs()
+            / (f64::from(f32::EPSILON) * mean.abs()).max(f64::from(f32::MIN_POSITIVE))
+    });
+    off.fold(0.0, f64::max)
+}

@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use device::features::Features;
-use rayon::prelude::*;
 use torrance_gpu::backend::Buffer;
 use torrance_gpu::primitives::Primitives;
-use torrance_image::film::Pixel;
+use torrance_image::film::Image;
 
 use super::films::{Films, MEAN, RawFilms};
 use super::{Begun, Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish_with, prepare, upload_now};
@@ -76,15 +75,14 @@ impl<B: Primitives> Session<B> {
     ) -> Result<WithMean<B>, Error> {
         let is_resumed = job.request.resumed.is_some();
         let (rendered, films) = self.render_films(backend, job)?;
-        let pixels = &rendered.film.pixels;
-        let room = match room.filter(|room| room.len() == pixels.len()) {
+        let pixels = rendered.film.pixels.len();
+        let room = match room.filter(|room| room.len() == pixels) {
             Some(room) => Ok(room),
-            None => backend.zeroed(MEAN, pixels.len()),
+            None => backend.zeroed(MEAN, pixels),
         };
         let mean = room.and_then(|mut mean| {
             if is_resumed || !films.mean(backend, &mean)? {
-                let of_pixel = |pixel: &Pixel| pixel.mean().map(|x| x as f32);
-                backend.write(&pixels.par_iter().map(of_pixel).collect::<Vec<_>>(), &mut mean)?;
+                backend.write(&Image::from(&rendered.film).pixels, &mut mean)?;
             }
             Ok(mean)
         });
@@ -157,7 +155,6 @@ mod tests {
     use super::*;
     use crate::assemble::{Original, assemble};
     use torrance_gpu::backend::cpu::Cpu;
-    use torrance_image::film::Image;
     use torrance_scene::Description;
 
     const SCENE: &str = r#"

@@ -95,13 +95,7 @@ fn scene(size: [u32; 2], seed: u32) -> SceneData {
 fn ulps(image: &DeviceImage, rendered: &Rendered) -> f64 {
     // SAFETY: the fake driver's memory is the host's; the image has so many floats, and lives.
     let floats = unsafe { slice::from_raw_parts(image.address() as *const f32, image.bytes() / 4) };
-    assert_eq!(floats.len(), 3 * rendered.film.pixels.len());
-    let means = rendered.film.pixels.iter().flat_map(|pixel| pixel.mean());
-    let off = floats.iter().zip(means).map(|(x, mean)| {
-        (f64::from(*x) - mean).abs()
-            / (f64::from(f32::EPSILON) * mean.abs()).max(f64::from(f32::MIN_POSITIVE))
-    });
-    off.fold(0.0, f64::max)
+    torrance_tests::ulps(floats, rendered)
 }
 
 /// Images on the GPU are those of the films, whatever was rendered before, and live as long as somebody holds them.

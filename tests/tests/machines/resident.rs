@@ -4,7 +4,7 @@ use cust::memory::{CopyDestination, DevicePointer, DeviceSlice};
 use renderer::assemble::SceneData;
 use renderer::render::{Budget, Control, Integrator, Options, Paths, Progress, Rendered, Request, Resumed};
 use renderer::{DeviceImage, Resident};
-use torrance_tests::{assembled, machines, reference_scene};
+use torrance_tests::{assembled, machines, reference_scene, ulps};
 
 /// A scene of the references, at a size.
 fn scene(name: &str, [width, height]: [u32; 2]) -> SceneData {
@@ -25,17 +25,6 @@ fn read(image: &DeviceImage) -> Vec<f32> {
     let there = unsafe { DeviceSlice::from_raw_parts(address, floats.len()) };
     there.copy_to(&mut floats).expect("the image is there");
     floats
-}
-
-/// Largest difference of floats to the means of a film, relative to the precision of `f32`.
-fn ulps(floats: &[f32], rendered: &Rendered) -> f64 {
-    assert_eq!(floats.len(), 3 * rendered.film.pixels.len());
-    let means = rendered.film.pixels.iter().flat_map(|pixel| pixel.mean());
-    let off = floats.iter().zip(means).map(|(x, mean)| {
-        (f64::from(*x) - mean).abs()
-            / (f64::from(f32::EPSILON) * mean.abs()).max(f64::from(f32::MIN_POSITIVE))
-    });
-    off.fold(0.0, f64::max)
 }
 
 /// Whatever was rendered before, by either integrator, in one film or in layers, and of a render that goes on; the control is

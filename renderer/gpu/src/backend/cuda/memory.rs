@@ -70,13 +70,7 @@ pub(super) struct Memory {
 /// Page-locked memory of the host that small downloads go through: a GPU writes it several times faster than memory that the driver
 /// has to lock first.
 #[derive(Debug)]
-pub(super) struct Staging {
-    memory: Memory,
-    start: *mut u8,
-}
-
-// SAFETY: `start` is the host's address of `memory`, which `self` owns; it is read and written only through `&mut self`.
-unsafe impl Send for Staging {}
+pub(super) struct Staging(Memory);
 
 impl Staging {
     /// Bytes of it.
@@ -85,20 +79,17 @@ impl Staging {
     /// `None` if the system does not give it.
     pub(super) fn new(gpu: &Arc<GpuContext>) -> Option<Self> {
         gpu.make_current().ok()?;
-        let memory = Memory::on_host(gpu, Self::BYTES).ok()?;
-        let Pinned(start) = memory.pinned?;
-        Some(Self { start: start.cast(), memory })
+        Memory::on_host(gpu, Self::BYTES).ok().map(Self)
     }
 
     /// Its first bytes, to be written by a copy, and read once that is done.
-    pub(super) fn start(&mut self) -> *mut u8 {
-        debug_assert_eq!(self.memory.bytes, Self::BYTES);
-        self.start
+    pub(super) fn start(&mut self) -> Option<*mut u8> {
+        self.0.pinned.as_ref().map(|Pinned(start)| start.cast())
     }
 }
 
 /// Address of page-locked memory of the host.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Pinned(*mut c_void);
 
 // SAFETY: an address, which nothing follows on the host: it is what the memory is freed by.

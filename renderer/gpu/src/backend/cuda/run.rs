@@ -68,8 +68,8 @@ impl Cuda {
         if bytes <= Staging::BYTES && self.staging.is_none() {
             self.staging = Some(Staging::new(&self.gpu));
         }
-        let through = self.staging.as_mut().and_then(Option::as_mut).filter(|_| bytes <= Staging::BYTES);
-        let through = through.map(Staging::start);
+        let staging = self.staging.as_mut().and_then(Option::as_mut).filter(|_| bytes <= Staging::BYTES);
+        let through = staging.and_then(Staging::start);
         let start = through.unwrap_or(to.cast());
         // SAFETY: there is room for so many bytes, in `staging` or as the caller promised, until the stream has been waited for below.
         let copied = code::check(unsafe {
