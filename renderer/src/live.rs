@@ -62,6 +62,11 @@ pub enum LiveSceneError {
 }
 
 impl BuiltScene {
+    /// The scene in an image of another size, pixels, that shows the same if it has the same shape.
+    pub fn resized(&self, width: u32, height: u32) -> SceneData {
+        self.data.resized(&self.description.camera, width, height)
+    }
+
     /// [`SceneData::fingerprint`], which is worked out once.
     pub fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| self.data.fingerprint())

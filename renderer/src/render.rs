@@ -39,7 +39,7 @@ pub(crate) use checkpoint::identity_of_key;
 pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
-pub use observer::{Control, Observer};
+pub use observer::{Control, FilmsSoFar, Observer};
 pub use placement::Shortage;
 pub use provenance::{RenderRecord, identity, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
@@ -121,6 +121,9 @@ impl Progress {
 pub struct Options<'a> {
     /// How the paths of the image are traced. Those of what is kept beside it are the megakernel's.
     pub integrator: Integrator,
+    /// How long a launch should take at most: how soon the first image can be shown, and the render be stopped. Those of a tenth
+    /// or a fifth of a second, as they are without, trace a little more.
+    pub launch: Option<Duration>,
     /// [`Rendered::stage_times`].
     pub stage_times: bool,
     /// [`Rendered::shorter`].

@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["cpu"],
     &["torrance-gpu", "torrance-scene"],
     &["renderer"],
+    &["torrance-view"],
     &["torrance"],
     &["torrance-python"],
 ];

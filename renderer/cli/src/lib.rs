@@ -34,6 +34,7 @@ mod sweep;
 mod terminal;
 mod threads;
 mod values;
+mod view;
 
 pub use exhaustion::Allocator;
 
@@ -66,6 +67,8 @@ struct Cli {
 enum Command {
     /// Render a scene to images
     Render(Box<render::Args>),
+    /// Look at a scene in the browser, and change it
+    View(Box<view::Args>),
     /// Render a scene again and again with other parameters, and show the images side by side
     Sweep(Box<sweep::Args>),
     /// Merge renders of one scene into one, with its standard errors
@@ -130,6 +133,7 @@ fn obey(arguments: Vec<OsString>) -> ExitCode {
     }
     let result = match command {
         Command::Render(args) => render::run(&args, shard::common_arguments(&program, &given)),
+        Command::View(args) => view::run(&args, source::scene_arguments(&program, &given)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Defocus(args) => defocus::run(&args),

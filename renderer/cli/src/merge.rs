@@ -14,9 +14,9 @@ use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::Target;
 use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
-use super::shard::quoted;
 use super::{EXIT_CODES, Failure, Notes, count, print_json, say, values};
 use crate::ExitCode;
+use torrance_text::shell_word;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,7 +141,7 @@ fn warn_of_gaps(args: &Args, shard: &Shard, gaps: &[(u32, Range<u32>)], layers: 
             shard.partial
         ));
     }
-    let scene = || layers.attributes.get("scene").map_or("SCENE".to_owned(), |scene| quoted(scene));
+    let scene = || layers.attributes.get("scene").map_or("SCENE".to_owned(), |scene| shell_word(scene));
     let arguments = shard.arguments.clone().unwrap_or_else(scene);
     let taken: HashSet<_> =
         args.images.iter().chain([&args.output]).filter_map(|path| path.file_name()).collect();

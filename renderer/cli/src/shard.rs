@@ -9,6 +9,7 @@ use clap::{Arg, ArgGroup, ArgMatches, Args, Command, Id};
 use torrance_image::film::Format;
 use torrance_image::film::write::Target;
 use torrance_scene::limits::MAX_SPP;
+use torrance_text::shell_word;
 
 use super::Failure;
 use super::device::MachineArgs;
@@ -179,15 +180,33 @@ const OF_ONE_PART: [&str; 5] = ["seed", "output", "force", "quiet", "json"];
 /// The arguments that all parts of a render have in common, as shells read them. In whatever way they were given, they come in the
 /// order in which the program has them, the scene first. What says where an image goes, or how it is computed and developed, is left out.
 pub(super) fn common_arguments(program: &Command, given: &ArgMatches) -> String {
+    arguments(program, given, |command| {
+        let of_one_part = of_one_part(command);
+        move |id| !of_one_part.contains(id)
+    })
+}
+
+/// Arguments that were given, of the kinds that `which` makes a test for, as shells read them.
+pub(super) fn arguments<'a, Test: Fn(&str) -> bool>(
+    program: &'a Command,
+    given: &ArgMatches,
+    which: impl FnOnce(&'a Command) -> Test,
+) -> String {
     let chosen = given.subcommand().and_then(|(name, given)| Some((program.find_subcommand(name)?, given)));
     let Some((command, given)) = chosen else { return String::new() };
-    let of_one_part = of_one_part(command);
-    let is_common = |argument: &&Arg| {
+    let is_of_them = which(command);
+    let is_wanted = |argument: &&Arg| {
         let id = argument.get_id().as_str();
-        given.value_source(id) == Some(ValueSource::CommandLine) && !of_one_part.contains(id)
+        given.value_source(id) == Some(ValueSource::CommandLine) && is_of_them(id)
     };
-    let common = command.get_arguments().filter(is_common).flat_map(|argument| written(argument, given));
-    common.map(|argument| quoted(&argument)).collect::<Vec<_>>().join(" ")
+    let wanted = command.get_arguments().filter(is_wanted).flat_map(|argument| written(argument, given));
+    wanted.map(|argument| shell_word(&argument)).collect::<Vec<_>>().join(" ")
+}
+
+/// The options of groups.
+pub(super) fn options_of<'a>(command: &'a Command, groups: &[Option<Id>]) -> HashSet<&'a str> {
+    let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
+    groups.flat_map(ArgGroup::get_args).map(Id::as_str).collect()
 }
 
 /// The options that may differ between parts.
@@ -200,8 +219,7 @@ fn of_one_part(command: &Command) -> HashSet<&str> {
         StageArgs::group_id(),
         ImageArgs::group_id(),
     ];
-    let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
-    groups.flat_map(ArgGroup::get_args).map(Id::as_str).chain(OF_ONE_PART).collect()
+    options_of(command, &groups).into_iter().chain(OF_ONE_PART).collect()
 }
 
 /// An argument as it may be written, as often as it was given.
@@ -218,15 +236,6 @@ fn written<'a>(argument: &'a Arg, given: &'a ArgMatches) -> impl Iterator<Item =
             None => value,
         }
     })
-}
-
-/// An argument as shells read it.
-pub(super) fn quoted(argument: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,%+@".contains(c);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        return argument.to_owned();
-    }
-    format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use torrance_scene::{
     PunctualUnits, SceneValues, Severity, Surroundings, Up,
 };
 
-use super::{Failure, Notes, color, values};
+use clap::{ArgMatches, Args, Command};
+
+use super::{Failure, Notes, color, shard, values};
 
 /// A scene file, and how it is read.
 #[derive(Debug, Clone, clap::Args)]
@@ -181,7 +183,29 @@ impl GltfArgs {
     }
 }
 
+/// The arguments that say which scene to read, and how, as shells read them.
+pub(super) fn scene_arguments(program: &Command, given: &ArgMatches) -> String {
+    shard::arguments(program, given, |command| {
+        let options = shard::options_of(command, &[SceneArgs::group_id(), GltfArgs::group_id()]);
+        move |id| options.contains(id)
+    })
+}
+
 impl SceneArgs {
+    /// Reads the scene once more, without a word to the terminal.
+    ///
+    /// # Errors
+    /// What is wrong with it, as it would be told there.
+    pub(super) fn read_again(&self, overrides: Overrides) -> Result<SceneValues, String> {
+        let mut values =
+            SceneValues::open(&self.path, &self.options(overrides)).map_err(|e| e.report(false))?;
+        for (path, value) in &self.set {
+            values.set(path, value).map_err(|error| format!("--set {path}={value}: {error}"))?;
+        }
+        values.load().map_err(|e| e.report(false))?;
+        Ok(values)
+    }
+
     /// Reads the scene, and tells what is suspicious about it.
     pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<LoadedScene, Failure> {
         if !self.set.is_empty() {

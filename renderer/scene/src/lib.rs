@@ -45,6 +45,7 @@ pub use formats::gltf::GltfChoice;
 pub use formats::model::{Up, UpError};
 pub use formats::toml::BLACK as NO_MATERIAL;
 pub use formats::toml::keys::{PathError, SECTIONS, page as reference_page, schema as json_schema};
+pub use formats::toml::lookup::Control;
 pub use formats::toml::text::toml_key;
 pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};
@@ -53,6 +54,6 @@ pub use load::{
     Backfaces, LoadedScene, Options, is_model, load, load_bytes, load_bytes_with, load_unfinished, load_with,
     material_from_text,
 };
-pub use paths::{Parameter, SceneValues};
+pub use paths::{EditableParameter, Parameter, SceneValues};
 pub use paths::{path_and_value, says_all_of, split as keys_of_path};
 pub use write::{Extent, SceneDocument, canonical, write};

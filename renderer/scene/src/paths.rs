@@ -19,7 +19,7 @@ use crate::description::key::Value as Takes;
 use crate::files::Files;
 use crate::files::asset::Asset;
 use crate::formats::toml::keys::PathError;
-use crate::formats::toml::lookup::{self, Target, child, member_keys, name_of, position};
+use crate::formats::toml::lookup::{self, Control, Target, child, member_keys, name_of, position};
 use crate::formats::toml::otherwise::converted;
 use crate::formats::toml::text::{self, inline, toml_key, vector};
 use crate::formats::toml::{Key, Type, read, read_plain};
@@ -52,6 +52,8 @@ struct Base {
     read: BTreeSet<PathBuf>,
     /// [`LoadedScene::notes`] of the scene file.
     notes: Vec<String>,
+    /// Whether values name files that are nowhere but in memory.
+    has_files_in_memory: bool,
 }
 
 /// A parameter of a scene.
@@ -63,6 +65,23 @@ pub struct Parameter {
     pub value: String,
     /// The allowed values, in a few words.
     pub takes: String,
+}
+
+/// A parameter of a scene, for programs in which people change it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EditableParameter {
+    /// Its path.
+    pub path: String,
+    /// Its value.
+    pub value: Value,
+    /// The allowed values, in a few words.
+    pub takes: String,
+    /// What it can be changed with.
+    pub control: Control,
+    /// Its meaning, a sentence or nothing.
+    pub about: &'static str,
+    /// Its unit, if it has one.
+    pub unit: &'static str,
 }
 
 impl SceneValues {
@@ -83,15 +102,19 @@ impl SceneValues {
     /// All problems of the scene; its lines are those of the text.
     pub fn parse(text: &str, folder: &Path, assets: Vec<Asset>, options: &Options) -> Result<Self, Error> {
         let path = folder.join("scene.toml");
+        let has_assets = !assets.is_empty();
         let files = files_of(&path, options).keeping().with(assets);
         let loaded = load_bytes(&path.display().to_string(), text.as_bytes(), &files)?;
-        Self::of_loaded(&path, loaded, files, options)
+        let mut values = Self::of_loaded(&path, loaded, files, options)?;
+        Arc::make_mut(&mut values.base).has_files_in_memory |= has_assets;
+        Ok(values)
     }
 
     /// Adds files that are nowhere but in memory, for values to name by their paths from the scene's folder; or puts others in
     /// their places.
     pub fn add(&mut self, assets: Vec<Asset>) {
         let base = Arc::make_mut(&mut self.base);
+        base.has_files_in_memory |= !assets.is_empty();
         base.files = base.files.clone().and(assets);
     }
 
@@ -110,6 +133,7 @@ impl SceneValues {
         let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
         let base = Base {
             path: path.to_owned(),
+            has_files_in_memory: !written.assets.is_empty(),
             files: files.and(written.assets),
             overrides: options.overrides,
             warnings,
@@ -135,7 +159,21 @@ impl SceneValues {
     /// All parameters that have a value, in the order of the file. Keys that are not among them can be set as well.
     pub fn list(&self) -> Vec<Parameter> {
         let mut found = Vec::new();
-        leaves(&mut found, "", &self.document, lookup::DOCUMENT);
+        leaves("", &self.document, (lookup::DOCUMENT, None), &mut |Leaf { path, value, takes, .. }| {
+            found.push(Parameter { path, value: inline(value), takes: takes.describe() });
+        });
+        found
+    }
+
+    /// As [`SceneValues::list`], for programs in which people change them.
+    pub fn editable(&self) -> Vec<EditableParameter> {
+        let mut found = Vec::new();
+        leaves("", &self.document, (lookup::DOCUMENT, None), &mut |Leaf { path, value, takes, key }| {
+            let control = Control::of(&takes, &self.document);
+            let (about, unit) = key.map_or(("", ""), |key| (key.about, key.unit));
+            let (value, takes) = (value.clone(), takes.describe());
+            found.push(EditableParameter { path, value, takes, control, about, unit });
+        });
         found
     }
 
@@ -223,6 +261,47 @@ impl SceneValues {
         loaded.warnings.retain(|warning| known.iter().all(|known| known.message != warning.message));
         loaded.files.extend(self.base.read.iter().cloned());
         Ok(loaded)
+    }
+
+    /// The table or value at a path as it stands in the document, if it does.
+    pub fn entry(&self, path: &str) -> Option<Value> {
+        let keys = split(path).ok()?;
+        keys.iter().try_fold(&self.document, |value, key| child(value, key)).cloned()
+    }
+
+    /// Puts back a table or value that [`SceneValues::entry`] has found, or its absence.
+    pub fn put_entry(&mut self, path: &str, value: Option<Value>) {
+        let Ok(keys) = split(path) else { return };
+        let Some((last, way)) = keys.split_last() else { return };
+        let Some(table) = way.iter().try_fold(&mut self.document, |value, key| entry(value, key)) else {
+            return;
+        };
+        match (value, table) {
+            (Some(value), table) => {
+                if let Some(slot) = entry(table, last) {
+                    *slot = value;
+                }
+            }
+            (None, Value::Table(table)) => {
+                table.remove(last);
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Whether values name files that are nowhere but in memory, as meshes of glTF are.
+    pub fn has_files_in_memory(&self) -> bool {
+        self.base.has_files_in_memory
+    }
+
+    /// The complete scene as a TOML file, which refers to files from its folder.
+    pub fn to_toml(&self) -> String {
+        self.document.as_table().map_or_else(String::new, text::document)
+    }
+
+    /// The files that the scene was read from.
+    pub fn files(&self) -> &BTreeSet<PathBuf> {
+        &self.base.read
     }
 
     /// The folder of the scene.
@@ -397,24 +476,35 @@ fn widened(value: Value, n: usize) -> Value {
     }
 }
 
-/// Adds all parameters below a path, whose allowed values are `takes`.
-fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Takes) {
+/// A value that is no table.
+struct Leaf<'a> {
+    path: String,
+    value: &'a Value,
+    takes: Takes,
+    key: Option<&'static Key>,
+}
+
+/// Visits all parameters below a path, whose allowed values are `takes`.
+fn leaves(
+    path: &str,
+    value: &Value,
+    (takes, key): (Takes, Option<&'static Key>),
+    visit: &mut dyn FnMut(Leaf<'_>),
+) {
     let below = |key: &str| if path.is_empty() { toml_key(key) } else { format!("{path}.{}", toml_key(key)) };
     match value {
         Value::Table(table) => {
             // A name is in the path.
             for (key, part) in table.iter().filter(|(key, part)| *key != "name" || !part.is_str()) {
-                leaves(found, &below(key), part, takes.of_key(value, key));
+                leaves(&below(key), part, takes.of_key(value, key), visit);
             }
         }
         Value::Array(items) if items.iter().any(Value::is_table) => {
-            for (key, item) in member_keys(items).iter().zip(items) {
-                leaves(found, &below(key), item, takes.of_items().unwrap_or(takes));
+            for (name, item) in member_keys(items).iter().zip(items) {
+                leaves(&below(name), item, (takes.of_items().unwrap_or(takes), key), visit);
             }
         }
-        value => {
-            found.push(Parameter { path: path.to_owned(), value: inline(value), takes: takes.describe() })
-        }
+        value => visit(Leaf { path: path.to_owned(), value, takes, key }),
     }
 }
 

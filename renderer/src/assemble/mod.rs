@@ -45,7 +45,7 @@ pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
 use torrance_scene::limits::available_memory;
-use torrance_scene::{Clip, Description, HiddenNormals, Holes, RenderSettings, Shape};
+use torrance_scene::{Camera, Clip, Description, HiddenNormals, Holes, RenderSettings, Shape};
 use torrance_text::human_bytes;
 
 use lights::Emitters;
@@ -253,6 +253,11 @@ impl Flattened {
 }
 
 impl SceneData {
+    /// The scene as its camera has it in an image of another size, pixels.
+    pub(crate) fn resized(&self, camera: &Camera, width: u32, height: u32) -> Self {
+        Self { camera: camera::record(camera, width, height), width, height, ..self.clone() }
+    }
+
     /// A scene of these parts, and of what is made of a description in no time.
     fn without_geometry(
         description: &Description,

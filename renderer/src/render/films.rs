@@ -14,6 +14,7 @@ use torrance_image::film::{Film, Image, PIXELS_PER_TASK, Pixel, Wide};
 
 use super::Options;
 use super::first_hits::FirstHitSums;
+use super::observer::FilmsSoFar;
 use super::placement::Shortage;
 use super::tracer::Tracer;
 use super::work::Published;
@@ -333,6 +334,28 @@ impl<B: Primitives> Films<B> {
         let mean = kept.insert(mean);
         self.mean(backend, mean)?;
         backend.download(mean)
+    }
+
+    /// All of them but first hits, as the host knows films.
+    pub(super) fn so_far(&self, backend: &mut B, [width, height]: [u32; 2]) -> Result<FilmsSoFar, Error> {
+        let image = match &self.folded {
+            Some(folded) => {
+                let mut film = Film::clone(folded);
+                add_layers(&mut film, &backend.download(&self.image)?);
+                film
+            }
+            None => film_of_layers(width, height, &self.gathered(backend, &self.image, Vec::new())?),
+        };
+        let shorter = match &self.shorter {
+            Some([emission, direct]) => {
+                let mut film = |film| {
+                    Ok::<_, Error>(film_of_layers(width, height, &self.gathered(backend, film, Vec::new())?))
+                };
+                Some([film(emission)?, film(direct)?])
+            }
+            None => None,
+        };
+        Ok(FilmsSoFar { image, shorter })
     }
 
     /// Copies all of them into films of the host, whatever is on these, but for what the host has already.

@@ -1,5 +1,7 @@
 //! Those who watch a render.
 
+use torrance_image::film::Film;
+
 use super::Progress;
 
 /// Whether to go on.
@@ -9,6 +11,8 @@ pub enum Control {
     Continue,
     /// As [`Control::Continue`], once the image so far has been shown ([`Observer::show`]), if one machine alone renders.
     Show,
+    /// As [`Control::Continue`], once the films so far have been shown ([`Observer::show_films`]), likewise.
+    ShowFilms,
     /// Stop after this one and keep what is rendered.
     Stop,
 }
@@ -21,6 +25,18 @@ pub trait Observer {
     /// The image so far, if [`Control::Show`] has asked for it: mean radiance of every pixel, W·sr⁻¹·m⁻², row by row from the top
     /// left; 0 for pixels without samples. Samples that were taken before the render began are not in it.
     fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]);
+
+    /// The films so far, if [`Control::ShowFilms`] has asked for them.
+    fn show_films(&mut self, _progress: &Progress, _films: FilmsSoFar) {}
+}
+
+/// Films of a render under way. Samples that were taken before it began are not in them.
+#[derive(Debug, Clone)]
+pub struct FilmsSoFar {
+    /// [`super::Rendered::film`].
+    pub image: Film,
+    /// [`super::Rendered::shorter`].
+    pub shorter: Option<[Film; 2]>,
 }
 
 impl<F: FnMut(&Progress) -> Control + ?Sized> Observer for F {

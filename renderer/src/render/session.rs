@@ -1,6 +1,6 @@
 //! Renders of one scene after another that are much the same.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use device::features::Features;
 use torrance_gpu::backend::Buffer;
@@ -39,6 +39,7 @@ struct Last<B: Primitives> {
 #[derive(Debug, Clone, PartialEq)]
 struct RunConditions {
     integrator: Integrator,
+    launch: Option<Duration>,
     shorter: bool,
     spp: u32,
     size: [u32; 2],
@@ -102,6 +103,7 @@ impl<B: Primitives> Session<B> {
         let (options, spp) = (request.options, request.budget.spp);
         let conditions = RunConditions {
             integrator: options.integrator,
+            launch: options.launch,
             shorter: options.shorter,
             spp,
             size: [scene.width, scene.height],

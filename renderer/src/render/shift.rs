@@ -129,9 +129,16 @@ impl<B: Primitives> Shift<'_, '_, B> {
     /// Tells the observer, and shows it the image if it asks for that.
     fn tell(&mut self) -> Result<(), Error> {
         let Self { backend, films, observer: Some(observer), mean, part, .. } = self else { return Ok(()) };
-        if part.work.tell(&mut |progress| observer.observe(progress)) == Control::Show {
-            let radiance = films.radiance(*backend, mean)?;
-            observer.show(&part.work.progress(), &radiance);
+        match part.work.tell(&mut |progress| observer.observe(progress)) {
+            Control::Show => {
+                let radiance = films.radiance(*backend, mean)?;
+                observer.show(&part.work.progress(), &radiance);
+            }
+            Control::ShowFilms => {
+                let films = films.so_far(*backend, [part.scene.width, part.scene.height])?;
+                observer.show_films(&part.work.progress(), films);
+            }
+            Control::Continue | Control::Stop => {}
         }
         Ok(())
     }

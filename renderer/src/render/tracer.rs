@@ -132,6 +132,8 @@ pub(super) struct Tracer<B: Primitives> {
     /// Slots of the wavefront that there was room for, and of the one that was wanted; 0 for none.
     slots: u32,
     wanted: u32,
+    /// [`Options::launch`].
+    launch: Duration,
 }
 
 impl<B: Primitives> Tracer<B> {
@@ -171,6 +173,7 @@ impl<B: Primitives> Tracer<B> {
             lap: None,
             may_fall_back,
             wanted: wanted.map_or(0, |paths| fit::slots(paths, most)),
+            launch: options.launch.unwrap_or(Duration::MAX),
         })
     }
 
@@ -218,11 +221,12 @@ impl<B: Primitives> Tracer<B> {
     }
 
     /// How long a launch should take. At the end of each, the wavefront has ever fewer paths under way.
-    pub(super) const fn target(&self) -> Duration {
-        match self.turn {
+    pub(super) fn target(&self) -> Duration {
+        let efficient = match self.turn {
             Contestant::Megakernel => Duration::from_millis(100),
             Contestant::Wavefront => Duration::from_millis(200),
-        }
+        };
+        efficient.min(self.launch)
     }
 
     /// Most paths that a launch may trace.
@@ -317,6 +321,7 @@ mod tests {
             may_fall_back: true,
             slots: 0,
             wanted: 0,
+            launch: Duration::MAX,
         }
     }
 

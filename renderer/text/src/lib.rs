@@ -18,4 +18,4 @@ mod suggest;
 
 pub use bytes::human_bytes;
 pub use duration::{DurationError, duration};
-pub use suggest::{Suggestions, hint, list, nearest, quoted, quoted_path};
+pub use suggest::{Suggestions, hint, list, nearest, quoted, quoted_path, shell_word};

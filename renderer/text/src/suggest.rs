@@ -112,6 +112,15 @@ fn quoted_up_to(longest: usize, text: &str) -> String {
     format!("{:?}", start + "…")
 }
 
+/// A word as shells read it, in quotes if it needs them.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,%+@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

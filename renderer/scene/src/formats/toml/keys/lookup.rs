@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use serde::Serialize;
 use toml::{Table, Value as Toml};
 use torrance_text::{hint, list, nearest, quoted};
 
@@ -243,11 +244,11 @@ impl Value {
         }
     }
 
-    /// The values under a key of a table that stands there.
-    pub(crate) fn of_key(self, table: &Toml, key: &str) -> Self {
+    /// The values under a key of a table that stands there, and what the key is.
+    pub(crate) fn of_key(self, table: &Toml, key: &str) -> (Self, Option<&'static Key>) {
         let path = [key.to_owned()];
         let place = PathWalker { path: &path }.walk(self, Some(table), 0, member(&TOP, 0));
-        place.map_or(Self::Text, |place| place.takes)
+        place.map_or((Self::Text, None), |place| (place.takes, place.key))
     }
 
     /// The values of the members of an array that stands there, if it takes one.
@@ -330,10 +331,10 @@ impl Value {
                 return unknown(name, hint(word, "it is", words.iter().map(|(word, _)| *word)));
             }
             if let Some(what) = names_in(self)
-                && let Some(Toml::Table(named)) = document.get(section_of(what))
+                && document.get(section_of(what)).is_some_and(Toml::is_table)
                 && !is_color(word)
             {
-                let named: Vec<_> = named.keys().map(String::as_str).collect();
+                let named = names_of(document, what);
                 return unknown(what, hint(word, "the scene has", named.iter().copied()));
             }
         }
@@ -342,6 +343,73 @@ impl Value {
         let number = if is_range && !is_number(v) { "a number " } else { "" };
         format!("{} {verb} {number}{}", quoted(name), self.describe())
     }
+}
+
+/// What a person can change a value with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Control {
+    /// A number.
+    Number {
+        /// The least.
+        min: f32,
+        /// The greatest.
+        max: f32,
+        /// Whether it is whole.
+        integer: bool,
+    },
+    /// A colour, as scene files have them.
+    Color {
+        /// The greatest channel.
+        max: f32,
+    },
+    /// Three numbers.
+    Vector {
+        /// The greatest of them, and the least with a minus.
+        max: f32,
+    },
+    /// One of these words.
+    Choice {
+        /// The words.
+        choices: Vec<String>,
+    },
+    /// `true` or `false`.
+    Switch,
+    /// The name of a file.
+    File,
+    /// Anything else, in TOML.
+    Text,
+}
+
+impl Control {
+    /// That of values in a document.
+    pub(crate) fn of(value: &Value, document: &Toml) -> Self {
+        let words =
+            |words: Vec<&str>| Self::Choice { choices: words.into_iter().map(str::to_owned).collect() };
+        match value {
+            Value::Boolean => Self::Switch,
+            Value::Integer(low, high) => Self::Number { min: *low as f32, max: *high as f32, integer: true },
+            Value::Number(min, max) => Self::Number { min: *min, max: *max, integer: false },
+            Value::Color(max) => Self::Color { max: *max },
+            Value::Vector(max) => Self::Vector { max: *max },
+            Value::Textured(of) | Value::OneOrTwo(of) => Self::of(of, document),
+            Value::Word(_) | Value::Type(_) => words(value.all_choices()),
+            Value::Name(what) => words(names_of(document, what)),
+            Value::File(_) => Self::File,
+            // A number that stands alone may be below the range.
+            Value::Either([Value::Number(min, max), Value::Number(alone, _)]) => {
+                Self::Number { min: min.min(*alone), max: max.max(*alone), integer: false }
+            }
+            Value::Either([first, ..]) => Self::of(first, document),
+            _ => Self::Text,
+        }
+    }
+}
+
+/// The names of those things that a scene has.
+fn names_of<'a>(document: &'a Toml, what: &str) -> Vec<&'a str> {
+    let named = document.get(section_of(what)).and_then(Toml::as_table);
+    named.into_iter().flat_map(Table::keys).map(String::as_str).collect()
 }
 
 /// The words that a value may be.

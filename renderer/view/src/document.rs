@@ -1,0 +1,411 @@
+//! The scene as it has been edited, and how it came to be so.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use renderer::{BuiltScene, LiveScene, LiveSceneError};
+use serde_json::Value;
+use torrance_scene::{Control, EditableParameter, PathError, SceneValues, keys_of_path, toml_key};
+use torrance_text::{quoted, shell_word};
+
+use crate::Settings;
+use crate::hub::{Command, Hub, PageId};
+use crate::message::{Change, Export, HistoryState, ParameterState, Reply, SceneState};
+use crate::picture::LAYERS;
+
+/// Steps that can be taken back.
+const MOST_STEPS: usize = 1000;
+
+/// A scene, its edits, and their history.
+pub(crate) struct Document {
+    hub: Arc<Hub>,
+    settings: Settings,
+    device: String,
+    live: LiveScene,
+    /// As the file has it.
+    original: SceneValues,
+    original_values: HashMap<String, Value>,
+    steps: Vec<Step>,
+    /// How many of them are done; the others have been taken back.
+    done: usize,
+    /// The page and the number of the gesture that the last step belongs to, as long as that lasts.
+    gesture: Option<(PageId, u64)>,
+    /// Parameters as pages know them.
+    told: Vec<(String, Value)>,
+    pub(crate) revision: u32,
+}
+
+/// A step of the history: tables of the scene, before and after.
+#[derive(Debug, Default)]
+struct Step {
+    tables: Vec<Table>,
+    /// Paths that were set.
+    paths: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Table {
+    path: String,
+    before: Option<toml::Value>,
+    after: Option<toml::Value>,
+}
+
+impl Document {
+    pub(crate) fn new(hub: Arc<Hub>, settings: Settings, values: SceneValues, device: String) -> Self {
+        let mut document = Self {
+            hub,
+            settings,
+            device,
+            live: LiveScene::new(values.clone()),
+            original_values: values_of(&values),
+            original: values,
+            steps: Vec::new(),
+            done: 0,
+            gesture: None,
+            told: Vec::new(),
+            revision: 1,
+        };
+        document.tell_all();
+        document
+    }
+
+    /// The scene as machines take it.
+    ///
+    /// # Errors
+    /// The values do not make a scene.
+    pub(crate) fn build(&mut self) -> Result<BuiltScene, LiveSceneError> {
+        let built = self.live.build(None)?;
+        let size = [built.data.width, built.data.height];
+        if std::mem::replace(&mut self.settings.size, size) != size {
+            self.tell_all();
+        }
+        Ok(built)
+    }
+
+    /// Samples per pixel to take at most.
+    pub(crate) const fn spp(&self) -> u32 {
+        self.settings.spp
+    }
+
+    /// Does what has been asked for. Says whether the scene is another.
+    pub(crate) fn obey(&mut self) -> bool {
+        let before = self.revision;
+        for (page, command) in self.hub.take_commands() {
+            let done = match command {
+                Command::Set { values, gesture, is_done } => self.set(page, &values, (gesture, is_done)),
+                Command::Undo => self.go(false),
+                Command::Redo => self.go(true),
+                Command::Reset => self.reset(),
+                Command::Export => {
+                    self.hub.reply(page, &Reply::Export(Box::new(self.export())));
+                    Ok(())
+                }
+                Command::Reload => {
+                    self.reload();
+                    Ok(())
+                }
+            };
+            if let Err(text) = done {
+                self.hub.reply(page, &Reply::Refused { text });
+            }
+        }
+        self.revision != before
+    }
+
+    /// Sets values, all or none.
+    fn set(
+        &mut self,
+        page: PageId,
+        values: &[(String, Value)],
+        (gesture, is_done): (u64, bool),
+    ) -> Result<(), String> {
+        let now = Some((page, gesture));
+        let step = self.attempt(values)?;
+        if step.tables.iter().any(|table| table.before != table.after) {
+            self.revision += 1;
+            self.steps.truncate(self.done);
+            match self.steps.last_mut().filter(|_| self.gesture == now) {
+                Some(last) => last.extend(step),
+                None => self.steps.push(step),
+            }
+            let excess = self.steps.len().saturating_sub(MOST_STEPS);
+            self.steps.drain(..excess);
+            self.done = self.steps.len();
+            self.gesture = now;
+        }
+        if is_done {
+            self.gesture = None;
+        }
+        let are_numbers = values.iter().all(|(_, value)| value.is_number() || value.is_array());
+        if are_numbers && !is_done {
+            self.tell_some(values)
+        } else {
+            self.tell_changes()
+        }
+        Ok(())
+    }
+
+    /// Sets values, all or none.
+    fn attempt(&mut self, values: &[(String, Value)]) -> Result<Step, String> {
+        let mut step = Step::default();
+        let mut failure = None;
+        self.live.change(|scene| {
+            for (path, value) in values {
+                let result = touch(scene, path, value, &mut step);
+                if let Err(error) = result {
+                    step.put_back(scene);
+                    failure = Some(error);
+                    break;
+                }
+            }
+        });
+        failure.map_or(Ok(step), Err)
+    }
+
+    /// Takes a step back, or again.
+    fn go(&mut self, forward: bool) -> Result<(), String> {
+        let i = if forward { Some(self.done) } else { self.done.checked_sub(1) };
+        let Some(step) = i.and_then(|i| self.steps.get(i)) else {
+            return Err(format!("there is nothing to {}", if forward { "redo" } else { "undo" }));
+        };
+        self.live.change(|scene| if forward { step.put_again(scene) } else { step.put_back(scene) });
+        self.done = if forward { self.done + 1 } else { self.done - 1 };
+        self.gesture = None;
+        self.revision += 1;
+        self.tell_changes();
+        Ok(())
+    }
+
+    /// Has everything as the file has it.
+    fn reset(&mut self) -> Result<(), String> {
+        let mut step = Step::default();
+        let tables = self.steps[..self.done].iter().flat_map(|step| &step.tables);
+        for path in tables.map(|table| &table.path) {
+            let [before, after] = [self.live.values(), &self.original].map(|values| values.entry(path));
+            if before != after && !step.tables.iter().any(|table| table.path == *path) {
+                step.tables.push(Table { path: path.clone(), before, after });
+            }
+        }
+        if step.tables.is_empty() {
+            return Err("nothing has been edited".to_owned());
+        }
+        self.live.change(|scene| step.put_again(scene));
+        self.steps.truncate(self.done);
+        self.steps.push(step);
+        self.done = self.steps.len();
+        self.gesture = None;
+        self.revision += 1;
+        self.tell_changes();
+        Ok(())
+    }
+
+    /// Reads the files again, and keeps the edits.
+    fn reload(&mut self) {
+        let name = quoted(&self.settings.name);
+        let values = match (self.settings.reload)() {
+            Ok(values) => values,
+            Err(text) => return self.hub.tell(&Reply::Problem { text: Some(text) }),
+        };
+        let edits: Vec<_> = self.changes().into_iter().map(|change| (change.path, change.after)).collect();
+        self.original_values = values_of(&values);
+        self.original = values.clone();
+        self.live = LiveScene::new(values);
+        (self.steps, self.done, self.gesture) = (Vec::new(), 0, None);
+        let mut kept = Step::default();
+        for (path, value) in edits {
+            match self.attempt(&[(path.clone(), value)]) {
+                Ok(step) => kept.extend(step),
+                Err(text) => self.hub.tell(&Reply::Note { text: format!("{path} is not kept: {text}") }),
+            }
+        }
+        if !kept.tables.is_empty() {
+            self.steps.push(kept);
+            self.done = 1;
+        }
+        self.revision += 1;
+        self.tell_all();
+        self.hub.tell(&Reply::Note { text: format!("{name} has changed: it was read again") });
+    }
+
+    /// Net differences from the file, in the order in which they were made.
+    fn changes(&self) -> Vec<Change> {
+        let mut changes: Vec<Change> = Vec::new();
+        for path in self.steps[..self.done].iter().flat_map(|step| &step.paths) {
+            let [before, after] = [&self.original, self.live.values()].map(|values| json_at(values, path));
+            if before != after && !changes.iter().any(|change| change.path == *path) {
+                changes.push(Change { path: path.clone(), before, after });
+            }
+        }
+        changes
+    }
+
+    fn history(&self) -> HistoryState {
+        let (undo, redo) = (self.done > 0, self.done < self.steps.len());
+        HistoryState { changes: self.changes(), undo, redo }
+    }
+
+    /// Tells pages of values that have been set.
+    fn tell_some(&self, values: &[(String, Value)]) {
+        let values = values.iter().map(|(path, _)| (path.clone(), json_at(self.live.values(), path)));
+        let (revision, values, history) = (self.revision, values.collect(), self.history());
+        self.hub.tell(&Reply::Values { revision, values, history });
+    }
+
+    /// Tells pages of all that is not as they know it.
+    fn tell_changes(&mut self) {
+        let parameters = self.live.values().editable();
+        let is_same = |((known, _), now): (&(String, Value), &EditableParameter)| *known == now.path;
+        if parameters.len() != self.told.len() || !self.told.iter().zip(&parameters).all(is_same) {
+            return self.tell_all();
+        }
+        let mut values = Vec::new();
+        for ((path, told), parameter) in self.told.iter_mut().zip(&parameters) {
+            let value = json_of(self.live.values(), parameter);
+            if *told != value {
+                values.push((path.clone(), value.clone()));
+                *told = value;
+            }
+        }
+        self.hub.keep_scene(&self.scene(&parameters));
+        self.hub.tell(&Reply::Values { revision: self.revision, values, history: self.history() });
+    }
+
+    /// Tells pages of the whole scene.
+    fn tell_all(&mut self) {
+        let parameters = self.live.values().editable();
+        let told =
+            |parameter: &EditableParameter| (parameter.path.clone(), json_of(self.live.values(), parameter));
+        self.told = parameters.iter().map(told).collect();
+        self.hub.tell(&self.scene(&parameters));
+    }
+
+    fn scene(&self, parameters: &[EditableParameter]) -> Reply {
+        let state = |parameter: &EditableParameter| ParameterState {
+            path: parameter.path.clone(),
+            value: json_of(self.live.values(), parameter),
+            original: self.original_values.get(&parameter.path).cloned().unwrap_or_default(),
+            takes: parameter.takes.clone(),
+            control: parameter.control.clone(),
+            about: parameter.about,
+            unit: parameter.unit,
+        };
+        Reply::Scene(Box::new(SceneState {
+            name: self.settings.name.clone(),
+            size: self.settings.size,
+            device: self.device.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            layers: LAYERS.to_vec(),
+            revision: self.revision,
+            parameters: parameters.iter().map(state).collect(),
+            history: self.history(),
+        }))
+    }
+
+    /// The edits in other words.
+    fn export(&self) -> Export {
+        let values = self.live.values();
+        let changes = self.changes();
+        let argument = |change: &Change| Some(format!("{}={}", change.path, values.get(&change.path).ok()?));
+        let set: Vec<_> =
+            changes.iter().filter_map(argument).flat_map(|set| ["--set".to_owned(), set]).collect();
+        let words: String = set.iter().map(|word| format!(" {}", shell_word(word))).collect();
+        let Settings { name, command, .. } = &self.settings;
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        Export {
+            toml: (!values.has_files_in_memory()).then(|| values.to_toml()),
+            file: format!("{stem}-edited.toml"),
+            render: format!("torrance render {command}{words} -o {}", shell_word(&format!("{stem}.png"))),
+            convert: format!(
+                "torrance convert {command}{words} -o {}",
+                shell_word(&format!("{stem}-edited.toml"))
+            ),
+            sweep: self.sweep(&changes),
+            set,
+        }
+    }
+
+    /// A sweep of the number that was edited last, between what the file has and what is now.
+    fn sweep(&self, changes: &[Change]) -> Option<String> {
+        let number = |change: &&Change| Some((change.before.as_f64()?, change.after.as_f64()?));
+        let varied = changes.iter().rfind(|change| number(change).is_some())?;
+        let (before, after) = number(&varied)?;
+        let others = changes.iter().filter(|change| change.path != varied.path);
+        let set = others.filter_map(|change| {
+            let value = self.live.values().get(&change.path).ok()?;
+            Some(format!(" --set {}", shell_word(&format!("{}={value}", change.path))))
+        });
+        let Settings { command, name, .. } = &self.settings;
+        let axis = shell_word(&format!("{}={}:{}:8", varied.path, before.min(after), before.max(after)));
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        let output = shell_word(&format!("{stem}-sweep.png"));
+        Some(format!("torrance sweep {command}{} --param {axis} -o {output}", set.collect::<String>()))
+    }
+}
+
+impl Step {
+    /// Adds what has been done after it.
+    fn extend(&mut self, later: Self) {
+        for table in later.tables {
+            match self.tables.iter_mut().find(|known| known.path == table.path) {
+                Some(known) => known.after = table.after,
+                None => self.tables.push(table),
+            }
+        }
+        for path in later.paths {
+            if !self.paths.contains(&path) {
+                self.paths.push(path);
+            }
+        }
+    }
+
+    fn put_back(&self, scene: &mut SceneValues) {
+        self.tables.iter().rev().for_each(|table| scene.put_entry(&table.path, table.before.clone()));
+    }
+
+    fn put_again(&self, scene: &mut SceneValues) {
+        self.tables.iter().for_each(|table| scene.put_entry(&table.path, table.after.clone()));
+    }
+}
+
+/// Sets a value, and notes the table that it is in.
+fn touch(scene: &mut SceneValues, path: &str, value: &Value, step: &mut Step) -> Result<(), String> {
+    let words = |error: PathError| error.to_string();
+    let table = table_of(path).map_err(words)?;
+    let before = scene.entry(&table);
+    match value {
+        Value::String(text) => scene.set(path, text).map_err(words)?,
+        value => {
+            let value = toml::Value::try_from(value).map_err(|error| format!("{path}: {error}"))?;
+            scene.set_value(path, &value).map_err(words)?;
+        }
+    }
+    let after = scene.entry(&table);
+    step.extend(Step { tables: vec![Table { path: table, before, after }], paths: vec![path.to_owned()] });
+    Ok(())
+}
+
+/// The path of a table that has all that changes where a value is set: what is at its first two keys, or the first.
+fn table_of(path: &str) -> Result<String, PathError> {
+    let keys = keys_of_path(path)?;
+    let n = if keys.len() > 2 { 2 } else { 1 };
+    Ok(keys[..n].iter().map(|key| toml_key(key)).collect::<Vec<_>>().join("."))
+}
+
+/// The values of all parameters.
+fn values_of(values: &SceneValues) -> HashMap<String, Value> {
+    let all = values.editable();
+    all.into_iter().map(|parameter| (parameter.path.clone(), json_of(values, &parameter))).collect()
+}
+
+/// The value of a parameter, in TOML where it is no number, word, colour or vector.
+fn json_of(values: &SceneValues, parameter: &EditableParameter) -> Value {
+    match (&parameter.control, &parameter.value) {
+        (Control::Text, value) if !value.is_str() => values.get(&parameter.path).unwrap_or_default().into(),
+        (_, value) => serde_json::to_value(value).unwrap_or_default(),
+    }
+}
+
+fn json_at(values: &SceneValues, path: &str) -> Value {
+    let value = values.find(path).ok().flatten();
+    value.and_then(|value| serde_json::to_value(value).ok()).unwrap_or_default()
+}

@@ -1,0 +1,452 @@
+//! The render that never ends: the scene as it is now, until it is another.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use renderer::assemble::SceneData;
+use renderer::render::{Budget, Control, FilmsSoFar, Integrator, Observer, Options, Progress, Request};
+use renderer::{BuiltScene, Integrators, MachineError, Resident};
+use torrance_image::compare::{Region, judge, words};
+use torrance_image::film::{Film, Image, ImageEstimate};
+
+use crate::document::Document;
+use crate::hub::{Hub, PageId, Question};
+use crate::message::{Probe, RenderState, Reply};
+use crate::picture::{NOISE, Picture, RADIANCE, SNAPSHOT};
+use crate::surfaces::Surfaces;
+
+/// How long a launch takes at most: a picture is not sooner, and a change has to wait as long.
+const LAUNCH: Duration = Duration::from_millis(25);
+/// How long the first picture of a change may take; where it would take longer, it has fewer pixels.
+const FIRST_PICTURE: Duration = Duration::from_millis(50);
+/// How long nothing has to move for the picture to get all its pixels.
+const STILL: Duration = Duration::from_millis(250);
+/// Most pixels of a side for one of a coarse picture.
+const COARSEST: u32 = 8;
+/// Bounds of the time between two pictures, which is a part of the render's.
+const BETWEEN_PICTURES: [Duration; 2] = [Duration::from_millis(40), Duration::from_secs(1)];
+/// Likewise between films, which take longer.
+const BETWEEN_FILMS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(8)];
+/// Likewise where a page has a layer before it that is made of films.
+const BETWEEN_WANTED_FILMS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(2)];
+/// How often pages are told how far the render is.
+const BETWEEN_NEWS: Duration = Duration::from_millis(250);
+
+/// The probability that two pictures are called different though their scenes are the same.
+const LEVEL: f64 = 1e-3;
+
+/// A machine at the view's scene.
+pub(crate) struct Engine {
+    hub: Arc<Hub>,
+    surfaces: Arc<Surfaces>,
+    document: Document,
+    resident: Resident,
+    integrator: Integrator,
+    look: Look,
+}
+
+/// What has been seen so far.
+struct Look {
+    hub: Arc<Hub>,
+    surfaces: Arc<Surfaces>,
+    /// Paths per second, as far as they are known.
+    rate: Option<f64>,
+    /// The films of the picture, and its samples per pixel.
+    films: Option<(Arc<Film>, u32)>,
+    noise: Option<f64>,
+    /// Whether there are films of shorter paths, too.
+    has_shorter: bool,
+    /// The picture that was kept.
+    kept: Option<(Arc<Film>, u32)>,
+    /// Whether two pictures are being compared.
+    is_comparing: Arc<AtomicBool>,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        hub: Arc<Hub>,
+        surfaces: Arc<Surfaces>,
+        document: Document,
+        resident: Resident,
+    ) -> Self {
+        let integrator = Integrators::default().of(resident.is_gpu());
+        let look = Look {
+            hub: Arc::clone(&hub),
+            surfaces: Arc::clone(&surfaces),
+            rate: None,
+            films: None,
+            noise: None,
+            has_shorter: false,
+            kept: None,
+            is_comparing: Arc::default(),
+        };
+        Self { hub, surfaces, document, resident, integrator, look }
+    }
+
+    /// Renders until the hub ends.
+    pub(crate) fn run(mut self) {
+        // The scene that is to be rendered, and of which revision it is.
+        let mut scene = None;
+        let mut revision = None;
+        while !self.hub.is_over() {
+            self.document.obey();
+            if revision != Some(self.document.revision) {
+                scene = self.build();
+                revision = Some(self.document.revision);
+            }
+            let is_done = match &scene {
+                Some(scene) => self.render(self.document.revision, scene),
+                None => true,
+            };
+            if is_done {
+                self.rest();
+            }
+        }
+    }
+
+    /// The scene as machines take it. If the values do not make one, pages are told why, and the picture stays.
+    fn build(&mut self) -> Option<BuiltScene> {
+        match self.document.build() {
+            Ok(built) => {
+                self.hub.tell(&Reply::Problem { text: None });
+                self.surfaces.set_scene(self.document.revision, built.clone());
+                self.hub.wake();
+                self.look.films = None;
+                Some(built)
+            }
+            Err(error) => {
+                self.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+                None
+            }
+        }
+    }
+
+    /// Answers questions about a picture that is done, until the scene is another, or other films of it are wanted.
+    fn rest(&mut self) {
+        let revision = self.document.revision;
+        let others: &[&str] = if self.look.has_shorter { &[] } else { &SPLIT_LIGHT };
+        while !self.hub.is_over() && self.document.revision == revision && !self.hub.wants(others) {
+            self.hub.wait(others);
+            self.document.obey();
+            self.look.answer(revision);
+        }
+    }
+
+    /// Renders until the scene is another. Says whether the picture is done.
+    fn render(&mut self, revision: u32, scene: &BuiltScene) -> bool {
+        let size = [scene.data.width, scene.data.height];
+        let coarse = self.look.coarseness(size);
+        let mut has_shown = false;
+        if coarse > 1 {
+            let [width, height] = size.map(|n| n.div_ceil(coarse));
+            let small = scene.resized(width, height);
+            match self.render_until(revision, &small, (true, false)) {
+                Err(error) => return self.fail(&error),
+                Ok(_) if self.document.revision != revision || self.hub.is_over() => return false,
+                Ok(_) => has_shown = true,
+            }
+        }
+        match self.render_until(revision, &scene.data, (false, has_shown)) {
+            Ok(is_done) => is_done,
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// The picture stays as it is until the scene is another.
+    fn fail(&self, error: &MachineError) -> bool {
+        self.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+        true
+    }
+
+    /// Renders until all samples are taken, or the scene is another, or, if it `is_coarse`, nothing moves any more.
+    fn render_until(
+        &mut self,
+        revision: u32,
+        scene: &SceneData,
+        (is_coarse, has_shown): (bool, bool),
+    ) -> Result<bool, MachineError> {
+        let spp = self.document.spp();
+        let options = Options {
+            integrator: self.integrator,
+            launch: Some(LAUNCH),
+            shorter: !is_coarse && self.hub.wants(&SPLIT_LIGHT),
+            ..Options::default()
+        };
+        self.look.has_shorter = options.shorter;
+        let request = Request::new(Budget::of_samples(spp), options);
+        let mut watcher = Watcher {
+            document: &mut self.document,
+            look: &mut self.look,
+            revision,
+            size: [scene.width, scene.height],
+            is_coarse,
+            has_shown,
+            spp,
+            begin: Instant::now(),
+            rested: Duration::ZERO,
+            measured: (Instant::now(), 0),
+            shown: Duration::ZERO,
+            films_shown: Duration::ZERO,
+            told: None,
+        };
+        let rendered = self.resident.render(scene, request, &mut watcher)?;
+        if rendered.interrupted {
+            return Ok(false);
+        }
+        let films = FilmsSoFar { image: rendered.film, shorter: rendered.shorter };
+        watcher.show_films(&rendered.progress, films);
+        watcher.tell(&rendered.progress, RenderState::Done);
+        Ok(true)
+    }
+}
+
+/// Layers that take films of shorter paths.
+const SPLIT_LIGHT: [&str; 3] = ["emission", "direct", "indirect"];
+
+/// Watches a render for pages, and ends it when they want another.
+struct Watcher<'a> {
+    document: &'a mut Document,
+    look: &'a mut Look,
+    revision: u32,
+    size: [u32; 2],
+    /// Whether it has fewer pixels than the picture.
+    is_coarse: bool,
+    /// Whether there has been a picture of this revision.
+    has_shown: bool,
+    spp: u32,
+    begin: Instant,
+    /// Time that nobody looked.
+    rested: Duration,
+    /// When and after how many paths the rate was measured last.
+    measured: (Instant, u64),
+    /// When a picture was shown last, and films.
+    shown: Duration,
+    films_shown: Duration,
+    told: Option<Instant>,
+}
+
+impl Observer for Watcher<'_> {
+    fn observe(&mut self, progress: &Progress) -> Control {
+        self.measure(progress);
+        let begin = Instant::now();
+        let news = |watcher: &mut Self| watcher.tell(progress, RenderState::Paused);
+        if self.look.hub.clone().wait_for_pages(|| news(self)) {
+            self.rested += begin.elapsed();
+            self.measured = (Instant::now(), progress.paths);
+        }
+        if self.look.hub.is_over() {
+            return Control::Stop;
+        }
+        // Whoever drags wants to see something on the way.
+        if self.has_shown && (self.document.obey() || self.is_over()) {
+            return Control::Stop;
+        }
+        if progress.spp == 0 {
+            return Control::Continue;
+        }
+        if self.told.is_none_or(|at| at.elapsed() >= BETWEEN_NEWS) {
+            self.tell(progress, RenderState::Rendering);
+        }
+        self.next_show()
+    }
+
+    fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]) {
+        self.publish(RADIANCE, progress.spp, radiance.to_vec());
+        self.shown = self.elapsed();
+        self.has_shown = true;
+    }
+
+    fn show_films(&mut self, progress: &Progress, FilmsSoFar { image, shorter }: FilmsSoFar) {
+        let spp = progress.spp;
+        self.publish(RADIANCE, spp, Image::from(&image).pixels);
+        if self.look.hub.wants(&[NOISE]) || spp >= self.spp {
+            self.publish(NOISE, spp, image.pixels.iter().map(relative_stderr).collect());
+        }
+        if let Some([emission, direct]) = &shorter {
+            let between = |a: &Film, b: &Film| difference(a, b);
+            self.publish("emission", spp, Image::from(emission).pixels);
+            self.publish("direct", spp, between(direct, emission));
+            self.publish("indirect", spp, between(&image, direct));
+        }
+        self.look.noise = noise_of(&image);
+        self.look.films = Some((Arc::new(image), spp));
+        self.look.answer(self.revision);
+        self.shown = self.elapsed();
+        self.films_shown = self.shown;
+        self.has_shown = true;
+    }
+}
+
+impl Watcher<'_> {
+    /// Time that it has rendered.
+    fn elapsed(&self) -> Duration {
+        self.begin.elapsed().saturating_sub(self.rested)
+    }
+
+    /// Whether another render is wanted of the same scene.
+    fn is_over(&self) -> bool {
+        let is_still = self.is_coarse && self.look.hub.since_command() >= STILL;
+        is_still || !self.is_coarse && !self.look.has_shorter && self.look.hub.wants(&SPLIT_LIGHT)
+    }
+
+    /// What to show now.
+    fn next_show(&self) -> Control {
+        if !self.has_shown {
+            return Control::Show;
+        }
+        let elapsed = self.elapsed();
+        let is_due = |last: Duration, part: u32, [least, most]: [Duration; 2]| {
+            elapsed >= last + (last / part).clamp(least, most)
+        };
+        let hub = &self.look.hub;
+        let wants_films = hub.wants(&[NOISE]) || hub.wants(&SPLIT_LIGHT);
+        let between = if wants_films { BETWEEN_WANTED_FILMS } else { BETWEEN_FILMS };
+        if !self.is_coarse && (hub.has_questions() || is_due(self.films_shown, 1, between)) {
+            return Control::ShowFilms;
+        }
+        if is_due(self.shown, 4, BETWEEN_PICTURES) { Control::Show } else { Control::Continue }
+    }
+
+    fn publish(&self, layer: &'static str, spp: u32, pixels: Vec<[f32; 3]>) {
+        let is_fleeting = self.elapsed() < Duration::from_secs(1);
+        self.look.hub.publish(Picture::new(self.revision, layer, (self.size, spp), pixels, is_fleeting));
+    }
+
+    /// Measures how fast paths are traced.
+    fn measure(&mut self, progress: &Progress) {
+        const ENOUGH: Duration = Duration::from_millis(20);
+        let (at, paths) = self.measured;
+        let took = at.elapsed();
+        if took >= ENOUGH && progress.paths > paths {
+            self.look.rate = Some((progress.paths - paths) as f64 / took.as_secs_f64());
+            self.measured = (Instant::now(), progress.paths);
+        }
+    }
+
+    /// Tells pages how far the render is.
+    fn tell(&mut self, progress: &Progress, state: RenderState) {
+        self.told = Some(Instant::now());
+        let seconds = self.elapsed().as_secs_f64();
+        self.look.hub.tell(&Reply::Progress {
+            revision: self.revision,
+            spp: progress.spp,
+            target: self.spp,
+            paths_per_second: if seconds > 0.0 { progress.paths as f64 / seconds } else { 0.0 },
+            seconds,
+            state,
+            noise: self.look.films.as_ref().and(self.look.noise),
+        });
+    }
+}
+
+impl Look {
+    /// How many pixels of a side are one of the first picture's.
+    fn coarseness(&self, [width, height]: [u32; 2]) -> u32 {
+        let Some(rate) = self.rate else { return 1 };
+        let pixels = f64::from(width) * f64::from(height);
+        let most = rate * FIRST_PICTURE.as_secs_f64();
+        if pixels <= most {
+            return 1;
+        }
+        ((pixels / most).sqrt().ceil() as u32).clamp(2, COARSEST)
+    }
+
+    /// Answers what has been asked about the picture, if its films are known.
+    fn answer(&mut self, revision: u32) {
+        let Some((film, spp)) = self.films.clone() else { return };
+        for (page, question) in self.hub.take_questions() {
+            match question {
+                Question::Probe { x, y } => self.probe(page, &film, (revision, x, y)),
+                Question::Snapshot => {
+                    let (size, pixels) = ([film.width, film.height], Image::from(&*film).pixels);
+                    self.hub.publish(Picture::new(revision, SNAPSHOT, (size, spp), pixels, false));
+                    self.kept = Some((Arc::clone(&film), spp));
+                }
+                Question::Compare => self.compare(page, (&film, spp)),
+            }
+        }
+    }
+
+    fn probe(&self, page: PageId, film: &Film, (revision, x, y): (u32, u32, u32)) {
+        if x >= film.width || y >= film.height {
+            let text = format!("there is no pixel {x}, {y} in {} × {}", film.width, film.height);
+            return self.hub.reply(page, &Reply::Refused { text });
+        }
+        let pixel = &film.pixels[y as usize * film.width as usize + x as usize];
+        let stderr = pixel.stderr();
+        self.hub.reply(
+            page,
+            &Reply::Probe(Box::new(Probe {
+                x,
+                y,
+                radiance: pixel.mean(),
+                stderr: stderr.iter().all(|x| x.is_finite()).then_some(stderr),
+                samples: pixel.count,
+                surface: self.surfaces.at(revision, x, y),
+            })),
+        );
+        self.hub.wake();
+    }
+
+    /// Holds the picture against the one that was kept, in a thread of its own.
+    fn compare(&self, page: PageId, (film, spp): (&Arc<Film>, u32)) {
+        let refuse = |text: &str| self.hub.reply(page, &Reply::Refused { text: text.to_owned() });
+        let Some((kept, kept_spp)) = self.kept.clone() else { return refuse("no picture was kept") };
+        if [kept.width, kept.height] != [film.width, film.height] {
+            return refuse("the picture that was kept has another size");
+        }
+        if self.is_comparing.swap(true, Ordering::Relaxed) {
+            return refuse("two pictures are being compared already");
+        }
+        let (hub, film, is_comparing) =
+            (Arc::clone(&self.hub), Arc::clone(film), Arc::clone(&self.is_comparing));
+        thread::spawn(move || {
+            let [a, b] = [&*kept, &*film].map(ImageEstimate::from);
+            let judgement = judge(&a, &b, LEVEL);
+            let whole = Region { x: 0, y: 0, width: film.width, height: film.height };
+            hub.reply(
+                page,
+                &Reply::Verdict {
+                    different: Some(judgement.is_different()),
+                    sentences: words::describe(&judgement, whole, ["the kept picture", "the picture"]),
+                    spp: [kept_spp, spp],
+                },
+            );
+            is_comparing.store(false, Ordering::Relaxed);
+        });
+    }
+}
+
+/// Relative standard error of each channel; 0 where nothing is known, or nothing is there.
+fn relative_stderr(pixel: &torrance_image::film::Pixel) -> [f32; 3] {
+    let (mean, stderr) = (pixel.mean(), pixel.stderr());
+    std::array::from_fn(|c| {
+        let relative = stderr[c] / mean[c].abs();
+        if relative.is_finite() { relative as f32 } else { 0.0 }
+    })
+}
+
+/// Relative standard error of a film as a whole: the root mean square of its pixels' by their mean.
+fn noise_of(film: &Film) -> Option<f64> {
+    let (mut squares, mut sum) = (0.0, 0.0);
+    for pixel in &film.pixels {
+        squares += pixel.stderr().iter().map(|x| x * x).sum::<f64>();
+        sum += pixel.mean().iter().sum::<f64>();
+    }
+    let n = 3.0 * film.pixels.len() as f64;
+    let noise = (squares / n).sqrt() / (sum / n).abs();
+    noise.is_finite().then_some(noise)
+}
+
+/// Means of one film less those of another, of the same samples.
+fn difference(film: &Film, less: &Film) -> Vec<[f32; 3]> {
+    let pixels = film.pixels.iter().zip(&less.pixels);
+    pixels
+        .map(|(film, less)| {
+            let [film, less] = [film.mean(), less.mean()];
+            std::array::from_fn(|c| (film[c] - less[c]).max(0.0) as f32)
+        })
+        .collect()
+}

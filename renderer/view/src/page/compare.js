@@ -1,0 +1,101 @@
+// The kept picture: the wipe between it and the present one, and the verdict on the two.
+
+import { byId, element, setText } from './dom.js';
+import { clamp, counted } from './numbers.js';
+
+export class Compare {
+  constructor(view, send, changed) {
+    Object.assign(this, { view, send, changed });
+    this.part = 0.5;
+    this.isOn = false;
+    this.handle = byId('wipe');
+    byId('keep').addEventListener('click', () => this.keep());
+    byId('split').addEventListener('click', () => this.turn(!this.isOn));
+    byId('compare').addEventListener('click', () => this.compare());
+    byId('verdict').querySelector('.close').addEventListener('click', () => { byId('verdict').hidden = true; });
+    this.listen();
+  }
+
+  listen() {
+    const { handle } = this;
+    handle.addEventListener('pointerdown', (event) => handle.setPointerCapture(event.pointerId));
+    handle.addEventListener('pointermove', (event) => {
+      if (handle.hasPointerCapture(event.pointerId)) this.moveTo(this.partAt(event.clientX));
+    });
+    handle.addEventListener('keydown', (event) => this.onKey(event));
+  }
+
+  onKey(event) {
+    const step = event.shiftKey ? 0.1 : 0.01;
+    const to = {
+      ArrowLeft: this.part - step, ArrowDown: this.part - step,
+      ArrowRight: this.part + step, ArrowUp: this.part + step,
+      Home: 0, End: 1,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.moveTo(to);
+  }
+
+  partAt(clientX) {
+    const box = byId('picture').getBoundingClientRect();
+    const [left, right] = this.view.span();
+    return ((clientX - box.left) / box.width * this.view.box[0] - left) / Math.max(1, right - left);
+  }
+
+  moveTo(part) {
+    this.part = clamp(part, 0, 1);
+    this.handle.setAttribute('aria-valuenow', Math.round(100 * this.part));
+    this.changed();
+  }
+
+  keep() {
+    this.isWanted = true;
+    this.send('snapshot');
+  }
+
+  compare() {
+    this.say('Comparing …', []);
+    this.send('compare');
+  }
+
+  // The kept picture has come: asked for by this page, or by another.
+  take(frame) {
+    this.spp = frame.spp;
+    byId('verdict').hidden = true;
+    byId('split').disabled = byId('compare').disabled = false;
+    setText(byId('kept'), `Kept · ${counted(frame.spp, 'sample')}`);
+    if (this.isWanted) this.turn(true);
+    this.isWanted = false;
+  }
+
+  turn(isOn) {
+    this.isOn = isOn && !byId('split').disabled;
+    byId('split').setAttribute('aria-pressed', this.isOn);
+    for (const id of ['wipe', 'kept', 'now']) byId(id).hidden = !this.isOn;
+    this.changed();
+  }
+
+  // Where the kept picture ends, in pixels of the screen.
+  place() {
+    if (!this.isOn) return 0;
+    const [left, right] = this.view.span();
+    const x = Math.round(left + this.part * (right - left));
+    this.handle.style.left = `${100 * x / this.view.box[0]}%`;
+    return x;
+  }
+
+  takeVerdict({ different, sentences, spp }) {
+    const title = { true: 'Different', false: 'Not different' }[different] ?? 'Undecided';
+    this.say(title, [...sentences, `Kept: ${counted(spp[0], 'sample')} per pixel; now: ${spp[1].toLocaleString('en')}.`]);
+    byId('verdict').dataset.different = different;
+  }
+
+  say(title, sentences) {
+    const verdict = byId('verdict');
+    delete verdict.dataset.different;
+    setText(verdict.querySelector('h2'), title);
+    verdict.querySelector('.sentences').replaceChildren(...sentences.map((sentence) => element('p', {}, sentence)));
+    verdict.hidden = false;
+  }
+}

@@ -1,0 +1,87 @@
+// The scene's parameters as the server has them, and as this page is about to change them.
+//
+// Events: "scene" when the parameters are others, "values" (with the paths) when values are, "changes" when what
+// differs from the file does.
+
+import { isSame } from './numbers.js';
+import { isWithin } from './path.js';
+
+// For how long the server may take to confirm a value, in ms; then its own is shown.
+const PATIENCE = 3000;
+
+export class Scene extends EventTarget {
+  constructor() {
+    super();
+    this.parameters = new Map();
+    this.layers = [];
+    this.size = [1, 1];
+    this.changes = [];
+    // Values that have been sent, or will be, and that the server has not confirmed.
+    this.own = new Map();
+  }
+
+  take({ parameters, layers, size, name, device, version, ...rest }) {
+    Object.assign(this, { layers, size, name, device, version });
+    this.parameters = new Map(parameters.map((parameter) => [parameter.path, parameter]));
+    this.own.clear();
+    this.dispatchEvent(new Event('scene'));
+    this.takeChanges(rest);
+  }
+
+  update({ values, ...rest }) {
+    values.forEach(([path, value]) => this.confirm(path, value));
+    this.announce(values.map(([path]) => path));
+    this.takeChanges(rest);
+  }
+
+  takeChanges({ changes, undo, redo }) {
+    this.changes = changes;
+    this.canUndo = undo;
+    this.canRedo = redo;
+    this.dispatchEvent(new Event('changes'));
+  }
+
+  confirm(path, value) {
+    const parameter = this.parameters.get(path);
+    if (parameter) parameter.value = value;
+    if (this.own.has(path) && isSame(this.own.get(path), value)) this.own.delete(path);
+  }
+
+  // Shows values before the server has them.
+  anticipate(values) {
+    values.forEach(([path, value]) => this.own.set(path, value));
+    this.announce(values.map(([path]) => path));
+  }
+
+  // After the last of some changes: what the server does not confirm is given up.
+  settle(values) {
+    setTimeout(() => {
+      const left = [...values].filter(([path, value]) => this.own.get(path) === value);
+      left.forEach(([path]) => this.own.delete(path));
+      this.announce(left.map(([path]) => path));
+    }, PATIENCE);
+  }
+
+  forgetOwn() {
+    const paths = [...this.own.keys()];
+    this.own.clear();
+    this.announce(paths);
+  }
+
+  announce(paths) {
+    if (paths.length) this.dispatchEvent(new CustomEvent('values', { detail: paths }));
+  }
+
+  value(path, otherwise) {
+    if (this.own.has(path)) return this.own.get(path);
+    return this.parameters.get(path)?.value ?? otherwise;
+  }
+
+  changeOf(path) {
+    return this.changes.find((change) => isWithin(change.path, path));
+  }
+
+  hasWithin(root) {
+    return [...this.parameters.keys()].some((path) => isWithin(path, root));
+  }
+}

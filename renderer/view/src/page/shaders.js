@@ -1,0 +1,102 @@
+// The shaders that develop a picture for the display.
+
+export const VERTEX = `#version 300 es
+uniform vec4 rectangle; // left, bottom, right, top in clip coordinates
+out vec2 at;
+
+void main() {
+  vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  at = vec2(corner.x, 1.0 - corner.y);
+  gl_Position = vec4(mix(rectangle.xy, rectangle.zw, corner), 0.0, 1.0);
+}`;
+
+// Curves and constants are those of develop.rs.
+export const FRAGMENT = `#version 300 es
+precision highp float;
+precision highp sampler2D;
+
+const int RADIANCE = 0, NOISE = 1;
+const int COLOR = 0, LUMINANCE = 4, FALSE_COLOR = 5;
+const int REINHARD = 1, ACES = 2;
+const int STOPS = 9;
+const vec3 WEIGHTS = vec3(0.2126, 0.7152, 0.0722);
+
+uniform sampler2D image;
+uniform bool logarithmic;
+uniform int kind, channel, tone, taps;
+uniform float gain;
+uniform vec2 pixel; // of the screen, in the image
+uniform vec3 map[STOPS];
+in vec2 at;
+out vec4 shown;
+
+vec3 encoded(vec3 x) {
+  return mix(1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, 12.92 * x, lessThanEqual(x, vec3(0.0031308)));
+}
+
+vec3 decoded(vec3 x) {
+  return mix(pow((x + 0.055) / 1.055, vec3(2.4)), x / 12.92, lessThanEqual(x, vec3(0.04045)));
+}
+
+vec3 mapped(float t) {
+  float place = clamp(t, 0.0, 1.0) * float(STOPS - 1);
+  int i = min(int(place), STOPS - 2);
+  return decoded(mix(map[i], map[i + 1], place - float(i)));
+}
+
+vec3 reinhard(vec3 x) {
+  float l = dot(x, WEIGHTS);
+  return x * (1.0 + l / 16.0) / (1.0 + l);
+}
+
+vec3 aces(vec3 x) {
+  const mat3 INTO = mat3(0.59719, 0.07600, 0.02840, 0.35458, 0.90834, 0.13383, 0.04823, 0.01566, 0.83777);
+  const mat3 BACK = mat3(1.60475, -0.10208, -0.00327, -0.53108, 1.10813, -0.07276, -0.07367, -0.00605, 1.07602);
+  vec3 y = INTO * x;
+  return BACK * ((y * (y + 0.0245786) - 0.000090537) / (y * (0.983729 * y + 0.4329510) + 0.238081));
+}
+
+vec3 toned(vec3 x) {
+  if (tone == REINHARD) return reinhard(x);
+  if (tone == ACES) return aces(x);
+  return x;
+}
+
+vec3 chosen(vec3 x) {
+  if (channel == LUMINANCE) return vec3(dot(x, WEIGHTS));
+  return channel >= 1 && channel <= 3 ? vec3(x[channel - 1]) : x;
+}
+
+// Whole stops about middle grey, from -6 to 6.
+vec3 falseColor(vec3 x) {
+  float stops = log2(max(dot(x, WEIGHTS) / 0.18, 1e-30));
+  return mapped((floor(clamp(stops, -6.0, 5.99)) + 6.0) / 11.0);
+}
+
+// From a thousandth to one, by magnitude.
+vec3 noise(vec3 x) {
+  float most = channel == COLOR || channel == FALSE_COLOR ? max(x.r, max(x.g, x.b)) : chosen(x).r;
+  return mapped(log2(max(most, 1e-30) / 0.001) / log2(1000.0));
+}
+
+vec3 developed(vec3 x) {
+  if (kind == NOISE) return noise(x);
+  if (kind != RADIANCE) return chosen(x);
+  vec3 exposed = min(x * gain, vec3(1e9));
+  return channel == FALSE_COLOR ? falseColor(exposed) : toned(chosen(exposed));
+}
+
+vec3 sampled(vec2 place) {
+  vec3 x = texture(image, place).rgb;
+  return logarithmic ? exp2(x * 20.0 - 12.0) * step(0.5 / 255.0, x) : x;
+}
+
+// A picture that is shown smaller is averaged as it would look, so that bright edges are smooth.
+void main() {
+  vec3 sum = vec3(0.0);
+  for (int i = 0; i < taps * taps; i++) {
+    vec2 offset = (vec2(i % taps, i / taps) + 0.5) / float(taps) - 0.5;
+    sum += clamp(developed(sampled(at + offset * pixel)), 0.0, 1.0);
+  }
+  shown = vec4(encoded(sum / float(taps * taps)), 1.0);
+}`;

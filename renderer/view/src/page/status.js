@@ -1,0 +1,24 @@
+// How far the picture is, and whether there is a connection.
+
+import { byId, setText } from './dom.js';
+import { digits } from './numbers.js';
+
+const STATES = { rendering: 'Rendering', done: 'Done', paused: 'Paused' };
+
+export function showProgress({ spp, target, paths_per_second: speed, seconds, state, noise }) {
+  const samples = `${spp.toLocaleString('en')} of ${target.toLocaleString('en')} samples per pixel`;
+  const facts = [samples, `${digits(speed / 1e6, 3)} Mpaths/s`, `${seconds.toFixed(1)} s`];
+  if (noise !== null) facts.push(`noise ${digits(100 * noise, 2)} %`);
+  setText(byId('facts'), facts.join(' · '));
+  byId('progress').value = target ? spp / target : 0;
+  showState(STATES[state] ?? state, state);
+}
+
+export function showConnecting(isFirst) {
+  showState(isFirst ? 'Connecting …' : 'Connection lost, trying again …', 'lost');
+}
+
+function showState(text, state) {
+  setText(byId('state'), text);
+  byId('status').dataset.state = state;
+}

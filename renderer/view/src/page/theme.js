@@ -1,0 +1,13 @@
+// Light or dark, as the system prefers until the button is pressed.
+
+import { byId } from './dom.js';
+
+const root = document.documentElement;
+
+function isDark() {
+  return root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+export function listenToTheme() {
+  byId('theme').addEventListener('click', () => { root.dataset.theme = isDark() ? 'light' : 'dark'; });
+}

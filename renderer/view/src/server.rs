@@ -1,0 +1,260 @@
+//! HTTP and WebSockets: pages come in, pictures go out.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::{Path, Request as HttpRequest, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::guard::{Guard, POLICY};
+use crate::hub::{Arrival, Hub, PageId};
+use crate::message::{Reply, Request};
+use crate::picture::{Encoding, Picture};
+
+/// Most bytes of a message from a page.
+const MOST_BYTES: usize = 64 << 10;
+/// Messages in a row that mean nothing, after which a page is no page.
+const MOST_JUNK: u32 = 100;
+/// How long a page may take to read what it is sent.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The files of the page, by their names.
+macro_rules! files {
+    ($($name:literal)*) => { &[$(($name, include_str!(concat!("page/", $name)))),*] };
+}
+
+/// The files of the page.
+const FILES: &[(&str, &str)] = files!(
+    "camera.js" "camera_panel.js" "color.js" "compare.js" "controls.js" "display.js" "dom.js" "edits.js" "frame.js" "gestures.js" "history.js" "index.html" "material.js" "meter.js" "mode.js" "notices.js" "numbers.js" "parameters.js" "path.js" "picking.js" "picture.js" "pixel.js" "row.js" "scene.js" "screen.js" "shaders.js" "slider.js" "socket.js" "status.js" "theme.js" "vector.js" "view.css" "view.js" "viewport.js"
+);
+
+#[derive(Clone)]
+struct Server {
+    hub: Arc<Hub>,
+    guard: Arc<Guard>,
+}
+
+/// Serves pages until the hub ends.
+///
+/// # Errors
+/// The system does not let it.
+pub(crate) fn serve(listener: TcpListener, hub: Arc<Hub>, guard: Arc<Guard>) -> std::io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let server = Server { hub: Arc::clone(&hub), guard };
+    let router = Router::new()
+        .route("/{token}/", get(index))
+        .route("/{token}/socket", get(socket))
+        .route("/{token}/{file}", get(file))
+        .layer(from_fn_with_state(server.clone(), admit))
+        .with_state(server);
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let mut pictures = hub.pictures();
+        tokio::select! {
+            served = async { axum::serve(listener, router).await } => served,
+            () = async { while !hub.is_over() && pictures.changed().await.is_ok() {} } => Ok(()),
+        }
+    })
+}
+
+/// Lets nobody in who is not meant to be, and has answers say what they may do.
+async fn admit(State(server): State<Server>, request: HttpRequest, next: Next) -> Response {
+    let token = request.uri().path().split('/').nth(1).unwrap_or_default();
+    let mut response = if !server.guard.is_for_us(request.headers()) || !Guard::is_from_us(request.headers())
+    {
+        (StatusCode::FORBIDDEN, "This is not for you.\n").into_response()
+    } else if !server.guard.knows(token) {
+        (StatusCode::NOT_FOUND, "There is nothing here. The address of a view ends in its token.\n")
+            .into_response()
+    } else {
+        next.run(request).await
+    };
+    let headers: [(HeaderName, &str); 5] = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, value) in headers {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn index() -> Response {
+    found("index.html")
+}
+
+async fn file(Path((_, name)): Path<(String, String)>) -> Response {
+    found(&name)
+}
+
+fn found(name: &str) -> Response {
+    let kind = match name.rsplit_once('.') {
+        Some((_, "html")) => "text/html; charset=utf-8",
+        Some((_, "css")) => "text/css; charset=utf-8",
+        _ => "text/javascript; charset=utf-8",
+    };
+    match FILES.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => ([(header::CONTENT_TYPE, kind)], *text).into_response(),
+        None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
+    }
+}
+
+async fn socket(State(server): State<Server>, upgrade: WebSocketUpgrade) -> Response {
+    let upgrade = upgrade.max_message_size(MOST_BYTES).max_frame_size(MOST_BYTES);
+    // What a page does not read stays with it.
+    let upgrade = upgrade.write_buffer_size(0);
+    upgrade.on_upgrade(move |socket| async move {
+        match server.hub.enter() {
+            Some(arrival) => attend(socket, &server.hub, arrival).await,
+            None => turn_away(socket).await,
+        }
+    })
+}
+
+async fn turn_away(mut socket: WebSocket) {
+    let reason = CloseFrame { code: close_code::AGAIN, reason: "too many pages look already".into() };
+    let _ = timeout(PATIENCE, socket.send(Message::Close(Some(reason)))).await;
+}
+
+/// Attends to a page until it goes.
+async fn attend(socket: WebSocket, hub: &Arc<Hub>, arrival: Arrival) {
+    let id = arrival.id;
+    let (out, incoming) = socket.split();
+    let (drawn, acks) = watch::channel(0);
+    tokio::select! {
+        () = listen(incoming, hub, id, drawn) => {}
+        () = send(out, hub, arrival, acks) => {}
+    }
+    hub.leave(id);
+}
+
+/// Hears what a page has to say. `drawn` is the last frame that it has on the screen.
+async fn listen(mut incoming: SplitStream<WebSocket>, hub: &Hub, id: PageId, drawn: watch::Sender<u32>) {
+    let mut junk = 0;
+    while let Some(Ok(message)) = incoming.next().await {
+        let text = match message {
+            Message::Text(text) => text,
+            Message::Binary(_) => "".into(),
+            Message::Close(_) => return,
+            Message::Ping(_) | Message::Pong(_) => continue,
+        };
+        let heard = match serde_json::from_str(&text) {
+            Ok(Request::Ack { frame }) => {
+                drawn.send_replace(frame);
+                Ok(())
+            }
+            Ok(request) => hub.request(id, request),
+            Err(error) => {
+                junk += 1;
+                if junk > MOST_JUNK {
+                    return;
+                }
+                hub.reply(id, &Reply::Refused { text: format!("this means nothing: {error}") });
+                continue;
+            }
+        };
+        junk = 0;
+        if let Err(text) = heard {
+            hub.reply(id, &Reply::Refused { text });
+        }
+    }
+}
+
+/// Sends a page what it is told, and pictures as it draws them.
+async fn send(
+    mut out: SplitSink<WebSocket, Message>,
+    hub: &Arc<Hub>,
+    Arrival { id, mut replies, mut pictures }: Arrival,
+    mut acks: watch::Receiver<u32>,
+) {
+    let mut stream = Stream::default();
+    loop {
+        if let Some(message) = stream.next(hub, id).await {
+            if !is_sent(&mut out, message).await {
+                return;
+            }
+            continue;
+        }
+        tokio::select! {
+            reply = replies.recv() => match reply {
+                Some(text) if is_sent(&mut out, Message::Text(text.as_ref().into())).await => {}
+                _ => return,
+            },
+            changed = pictures.changed() => if changed.is_err() { return },
+            changed = acks.changed() => match changed {
+                Ok(()) => stream.acknowledge(*acks.borrow_and_update()),
+                Err(_) => return,
+            },
+        }
+    }
+}
+
+async fn is_sent(out: &mut SplitSink<WebSocket, Message>, message: Message) -> bool {
+    timeout(PATIENCE, out.send(message)).await.is_ok_and(|sent| sent.is_ok())
+}
+
+/// Pictures on their way to a page: one at a time, so that what is on the screen is the latest that the connection allows.
+#[derive(Default)]
+struct Stream {
+    /// The last that were sent, of the page's layer and the one that was kept.
+    sent: [Option<Arc<Picture>>; 2],
+    number: u32,
+    /// When the frame that is not on the screen yet was sent, and its bytes.
+    under_way: Option<(Instant, usize)>,
+    /// Bytes per second, as far as they are known.
+    rate: Option<f64>,
+}
+
+impl Stream {
+    /// The next frame, if there is one and the page is ready for it.
+    async fn next(&mut self, hub: &Arc<Hub>, id: PageId) -> Option<Message> {
+        if self.under_way.is_some() {
+            return None;
+        }
+        let is_new = |sent: &Option<Arc<Picture>>, latest: &Option<Arc<Picture>>| match (sent, latest) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(sent), Some(latest)) => !Arc::ptr_eq(sent, latest),
+        };
+        let latest = hub.pictures_of(id);
+        let i = [1, 0].into_iter().find(|i| is_new(&self.sent[*i], &latest[*i]))?;
+        let picture = latest[i].clone()?;
+        self.sent[i] = Some(Arc::clone(&picture));
+        self.number = self.number.wrapping_add(1);
+        let (encoding, number) = (self.encoding(&picture), self.number);
+        let message = tokio::task::spawn_blocking(move || picture.message(encoding, number)).await.ok()?;
+        self.under_way = Some((Instant::now(), message.len()));
+        Some(Message::Binary(message.into()))
+    }
+
+    /// Exact, unless that would take too long.
+    fn encoding(&self, picture: &Picture) -> Encoding {
+        let seconds = picture.exact_bytes() as f64 / self.rate.unwrap_or(f64::INFINITY);
+        let patience = if picture.is_fleeting { 0.1 } else { 2.0 };
+        if seconds <= patience { Encoding::Rgb9e5 } else { Encoding::LogJpeg }
+    }
+
+    /// A frame is on the screen.
+    fn acknowledge(&mut self, number: u32) {
+        let Some((at, bytes)) = self.under_way.take_if(|_| number == self.number) else { return };
+        // Small ones say little of the connection.
+        const ENOUGH: usize = 100_000;
+        if bytes >= ENOUGH {
+            self.rate = Some(bytes as f64 / at.elapsed().as_secs_f64().max(1e-3));
+        }
+    }
+}
