@@ -151,7 +151,7 @@ impl<B: Primitives> Session<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Budget, Control, Observer, Options, Progress, Request, render_with};
+    use super::super::{Budget, Control, Observer, Options, Progress, Request, Resumed, render_with};
     use super::*;
     use crate::assemble::{Original, assemble};
     use torrance_gpu::backend::cpu::Cpu;
@@ -232,6 +232,24 @@ mod tests {
     #[test]
     fn samples_that_the_host_has_taken_over_are_shown() {
         images_on_the_way(512, tier::choose(66, 130));
+    }
+
+    /// Those of an earlier run are on a film of the host.
+    #[test]
+    fn samples_of_an_earlier_run_are_shown() {
+        const BEFORE: u32 = 8;
+        let scene = Original::new(described("", "")).unwrap().scene().clone();
+        let (mut session, mut cpu) = (Session::new(), Cpu::new(Some(1)).unwrap());
+        let mut render = |spp, resumed, observer: &mut dyn Observer| {
+            let request = Request { resumed, ..Request::new(Budget::of_samples(spp), Options::default()) };
+            session.render(&mut cpu, Job { scene: &scene, request, observer }).unwrap().film
+        };
+        let earlier = render(BEFORE, None, &mut |_: &Progress| Control::Continue);
+        let mut onlooker = Onlooker::default();
+        let resumed = Resumed::of_film(earlier.clone(), 0..BEFORE, 0.0);
+        let whole = render(2 * BEFORE, Some(resumed), &mut onlooker);
+        assert_eq!(onlooker.0.last(), Some(&(2 * BEFORE, Image::from(&whole).pixels)));
+        assert_ne!(earlier, whole);
     }
 
     /// One after another, each of which differs from the one before in more than noise would.

@@ -129,8 +129,9 @@ impl<B: Primitives> Shift<'_, '_, B> {
     /// Tells the observer, and shows it the image if it asks for that.
     fn tell(&mut self) -> Result<(), Error> {
         let Self { backend, films, observer: Some(observer), mean, part, .. } = self else { return Ok(()) };
-        if part.work.tell(&mut |progress| observer.observe(progress)) == Control::Show {
-            let radiance = films.radiance(*backend, mean)?;
+        if part.work.tell(*observer) == Control::Show {
+            let others = part.work.of_others(part.me).map(|others| others.image());
+            let radiance = films.radiance(*backend, others, mean)?;
             observer.show(&part.work.progress(), &radiance);
         }
         Ok(())
