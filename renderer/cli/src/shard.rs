@@ -13,6 +13,7 @@ use torrance_scene::limits::MAX_SPP;
 use super::Failure;
 use super::device::MachineArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
+use super::live::LiveArgs;
 use super::render::ImageArgs;
 use super::resume::ResumeArgs;
 
@@ -199,6 +200,7 @@ fn of_one_part(command: &Command) -> HashSet<&str> {
         IntegratorArgs::group_id(),
         StageArgs::group_id(),
         ImageArgs::group_id(),
+        LiveArgs::group_id(),
     ];
     let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
     groups.flat_map(ArgGroup::get_args).map(Id::as_str).chain(OF_ONE_PART).collect()
