@@ -311,7 +311,7 @@ fn render_on_all(
     let machines = Fleet::start(&mut devices, threads, Integrators::default(), failing);
     let mut fleet = machines.map_err(|e| errors::of_machine(&e))?;
     let mut scene = scene.clone();
-    let rendered = fleet.render_last(&mut scene, request, &mut |progress| watch.observe(progress));
+    let rendered = fleet.render_last(&mut scene, request, &mut |progress: &Progress| watch.observe(progress));
     for error in left_out.try_iter() {
         errors::warn(&format!("{error}; it was left out"))?;
     }

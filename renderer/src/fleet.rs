@@ -16,8 +16,8 @@ use torrance_system::available_memory;
 use crate::assemble::SceneData;
 use crate::machine::{gpu_index, on};
 use crate::render::{
-    self, Contestant, Control, Integrator, IntegratorChoice, Part, Paths, Progress, Rendered, Request,
-    StageTimes, Work,
+    self, Contestant, Integrator, IntegratorChoice, Observer, Part, Paths, Rendered, Request, StageTimes,
+    Work,
 };
 use crate::{Device, DeviceChoice, DeviceError, Machine, MachineError};
 
@@ -213,7 +213,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Renders until the budget is spent or `observe`, called after launches, says to stop, a scene that is not rendered again:
+    /// Renders until the budget is spent or the observer, told after launches, says to stop, a scene that is not rendered again:
     /// its geometry is dropped as soon as no machine needs it. Samples of a machine that fails are taken by the others, or by the CPU if
     /// there are none.
     ///
@@ -223,7 +223,7 @@ impl Fleet {
         &mut self,
         scene: &mut SceneData,
         request: Request<'_>,
-        observe: &mut dyn FnMut(&Progress) -> Control,
+        observer: &mut dyn Observer,
     ) -> Result<Rendered, MachineError> {
         let options = request.options;
         if let [machine] = &mut self.machines[..] {
@@ -232,7 +232,7 @@ impl Fleet {
             if !machine.is_gpu() || is_scarce {
                 let request = Request { options: self.integrators.options(machine, options), ..request };
                 let rendered =
-                    on!(machine, backend => render::render_last(backend, scene, request, &mut { observe }));
+                    on!(machine, backend => render::render_last(backend, scene, request, observer));
                 return rendered.map_err(|error| machine.failed(error));
             }
         }
@@ -244,7 +244,7 @@ impl Fleet {
             let parts: Vec<_> = (self.machines.iter().zip(&numbers))
                 .map(|(machine, me)| Part::new(scene, self.integrators.options(machine, options), &work, *me))
                 .collect();
-            let outcomes = self.take_parts(&parts, &work, budget.spp, observe);
+            let outcomes = self.take_parts(&parts, &work, budget.spp, observer);
             for (machine, outcome) in std::mem::take(&mut self.machines).into_iter().zip(outcomes) {
                 match outcome {
                     Ok((chosen, times)) => {
@@ -281,7 +281,7 @@ impl Fleet {
         parts: &[Part<'_>],
         work: &Work<'_>,
         spp: u32,
-        observe: &mut dyn FnMut(&Progress) -> Control,
+        observer: &mut dyn Observer,
     ) -> Vec<Outcome> {
         // A lone CPU that fails is not left out: the render ends.
         let left_out = (parts.len() > 1 || self.has_gpu()).then_some(&self.left_out);
@@ -291,12 +291,12 @@ impl Fleet {
             }
             error
         };
-        let take = |machine: &mut Machine, part, observe| {
-            let taken = on!(machine, backend => render::take_part(backend, part, spp, observe));
+        let take = |machine: &mut Machine, part, observer| {
+            let taken = on!(machine, backend => render::take_part(backend, part, spp, observer));
             taken.map_err(|error| told(machine.failed(error)))
         };
         if let ([machine], [part]) = (&mut self.machines[..], parts) {
-            return vec![take(machine, part, Some(&mut { observe }))];
+            return vec![take(machine, part, Some(observer))];
         }
         let (busy, take) = (&AtomicUsize::new(parts.len()), &take);
         thread::scope(|scope| {
@@ -311,7 +311,7 @@ impl Fleet {
             }
             while busy.load(Ordering::Relaxed) > 0 {
                 work.wait_while(&|| busy.load(Ordering::Relaxed) > 0);
-                work.tell(observe);
+                work.tell_of_all(observer);
             }
             // What was said of the panic is on the screen already.
             let error = || Error { doing: "rendering".into(), reason: "the program failed".into() };

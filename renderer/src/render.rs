@@ -40,6 +40,7 @@ pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
 pub use observer::{Control, FilmsSoFar, Observer};
+pub use pace::Launches;
 pub use placement::Shortage;
 pub use provenance::{RenderRecord, identity, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
@@ -121,9 +122,8 @@ impl Progress {
 pub struct Options<'a> {
     /// How the paths of the image are traced. Those of what is kept beside it are the megakernel's.
     pub integrator: Integrator,
-    /// How long a launch should take at most: how soon the first image can be shown, and the render be stopped. Those of a tenth
-    /// or a fifth of a second, as they are without, trace a little more.
-    pub launch: Option<Duration>,
+    /// How long launches should take: how soon the first image can be shown, and the render be stopped.
+    pub launches: Launches,
     /// [`Rendered::stage_times`].
     pub stage_times: bool,
     /// [`Rendered::shorter`].
@@ -473,8 +473,21 @@ impl<B: Primitives> Run<B> {
         if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {
             films.restore(backend, &published)?;
         }
-        let mut shift =
-            Shift { backend, films, tracer, pace, args, part, layers, taken: 0, observer, mean: None };
+        tracer.limit(options.launches.at(Duration::ZERO));
+        pace.limit(tracer.target());
+        let mut shift = Shift {
+            backend,
+            films,
+            tracer,
+            pace,
+            args,
+            part,
+            layers,
+            taken: 0,
+            begin: Instant::now(),
+            observer,
+            mean: None,
+        };
         match Kernel::for_scene(scene) {
             Kernel::Basic => shift.work::<stages::megakernel_basic>(),
             Kernel::Glass => shift.work::<stages::megakernel_glass>(),

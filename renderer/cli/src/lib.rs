@@ -17,6 +17,7 @@ mod failure;
 mod info;
 mod inspect;
 mod integrator;
+mod live;
 mod merge;
 mod notes;
 mod progress;

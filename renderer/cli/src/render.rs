@@ -10,8 +10,9 @@ use std::time::Duration;
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
-    Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, Options, Progress, RenderRecord,
-    Rendered, Request, Seconds, StageSummary, Summary, identity, provenance, stage_chart,
+    Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, Observer, Options, Progress,
+    RenderRecord, Rendered, Request, Seconds, Shortage, StageSummary, Summary, identity, provenance,
+    stage_chart,
 };
 use renderer::{Device, Fleet, Integrators, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
@@ -29,6 +30,7 @@ use torrance_text::quoted_path;
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
+use super::live::{LiveArgs, Screens};
 use super::resume::{CompleteImage, Found, ResumeArgs, Wanted, path_of};
 use super::shard::{ShardArgs, Share};
 use super::summary::{tell, wrote};
@@ -47,6 +49,7 @@ Examples:
   torrance render scene.toml -o image.exr --aov albedo,N,Z
   torrance render scene.toml -o image.exr --spp 65536 --device cuda:all --resume
   torrance render scene.toml -o part-2.exr --spp 4096 --shard 2/7
+  torrance render scene.toml -o image.exr --live now.png --tev
   torrance render scene.toml -o image.exr --json --quiet > summary.json
 
 What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
@@ -94,6 +97,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     image: ImageArgs,
+
+    #[command(flatten)]
+    live: LiveArgs,
 
     /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample; a checkpoint, of
     /// whatever render; and an image with which --resume would not go on
@@ -154,7 +160,7 @@ pub(super) struct SettingArgs {
 }
 
 /// How images are written.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct ImageArgs {
     /// Exposure of PNG, stops: 1 doubles the brightness; or auto, by which the image's mean is a middle grey [default: 0, and auto
     /// where a model (glTF, OBJ, PLY) is rendered that would be too dark or bright to be seen]
@@ -179,6 +185,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let mut laps = Laps::new();
     let targets = check_outputs(&args.output)?;
     let plot = args.stages.chart(&targets)?;
+    let live = args.live.check(&targets, plot.as_ref())?;
     args.integrator.check(&args.stages)?;
     args.shard.check(&targets)?;
     let mut plan = aov::plan(&args.aov, &targets)?;
@@ -190,13 +197,16 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);
     let mut notes = Notes::new(args.quiet);
-    args.image.warn_of_ignored(&targets, &mut notes);
+    args.image.warn_of_ignored(&[&targets[..], live.as_slice()].concat(), &mut notes);
 
     let arguments = args.shard.is_part().then_some(common_arguments);
     let seconds = Seconds::default();
     let is_resumed = false;
-    let mut render = Render { args, arguments, targets, plot, plan, is_resumed, seconds, laps, notes };
-    let (settings, mut scene) = render.prepare()?;
+    let screens = Screens::default();
+    let mut render =
+        Render { args, arguments, targets, plot, plan, is_resumed, screens, seconds, laps, notes };
+    let (settings, mut scene) = render.prepare(live.as_ref())?;
+    render.open_screens(live, [scene.width, scene.height]);
     let share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
     let fingerprint = scene.fingerprint();
     let options = Options { stage_times: args.stages.takes_times(), ..render.plan.options() };
@@ -250,7 +260,8 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         resumed,
         ..Request::new(budget, options)
     };
-    let rendered = trace((&mut fleet, &left_out), &mut scene, request, &mut render.notes);
+    let rendered =
+        trace((&mut fleet, &left_out), &mut scene, request, (&mut render.notes, &mut render.screens));
     if let Some(reason) = checkpoints.as_ref().and_then(Checkpoints::end) {
         let path = checkpoints.as_ref().map(|kept| quoted_path(kept.path())).unwrap_or_default();
         render.notes.warn(format!("{path}: the checkpoint cannot be written: {reason}"));
@@ -270,13 +281,32 @@ fn trace(
     (fleet, left_out): (&mut Fleet, &Receiver<MachineError>),
     scene: &mut SceneData,
     request: Request<'_>,
-    notes: &mut Notes,
+    (notes, screens): (&mut Notes, &mut Screens),
 ) -> Result<Rendered, Failure> {
     signals::begin_render();
     notes.display.begin_render(u64::from(scene.width) * u64::from(scene.height));
-    let budget = request.budget;
-    let (names, mut shortages) = (fleet.names(), HashMap::new());
-    let mut observe = |progress: &Progress| {
+    screens.begin();
+    let (budget, names, shortages) = (request.budget, fleet.names(), HashMap::new());
+    let mut watch = Watch { budget, names, shortages, left_out, notes, screens };
+    let rendered = fleet.render_last(scene, request, &mut watch);
+    warn_of_left_out(left_out, notes);
+    Ok(rendered?)
+}
+
+/// Shows a render under way, and warns of what happens to it.
+struct Watch<'a> {
+    budget: Budget,
+    /// Those of machines, and what each is short of.
+    names: Vec<String>,
+    shortages: HashMap<usize, Shortage>,
+    left_out: &'a Receiver<MachineError>,
+    notes: &'a mut Notes,
+    screens: &'a mut Screens,
+}
+
+impl Observer for Watch<'_> {
+    fn observe(&mut self, progress: &Progress) -> Control {
+        let Self { budget, names, shortages, left_out, notes, screens } = self;
         // As soon as it is known: the render may take long for it.
         warn_of_left_out(left_out, notes);
         let Progress { machine, shortage, .. } = *progress;
@@ -285,12 +315,18 @@ fn trace(
         {
             notes.warn(note);
         }
-        notes.display.update(progress, &budget);
-        if signals::is_stopping() { Control::Stop } else { Control::Continue }
-    };
-    let rendered = fleet.render_last(scene, request, &mut observe);
-    warn_of_left_out(left_out, notes);
-    Ok(rendered?)
+        screens.warn_of_failures(notes);
+        notes.display.update(progress, budget);
+        match signals::is_stopping() {
+            true => Control::Stop,
+            false if screens.want_image() => Control::Show,
+            false => Control::Continue,
+        }
+    }
+
+    fn show(&mut self, _: &Progress, radiance: &[[f32; 3]]) {
+        self.screens.show(radiance.to_vec());
+    }
 }
 
 fn warn_of_left_out(left_out: &Receiver<MachineError>, notes: &mut Notes) {
@@ -313,20 +349,23 @@ struct Render<'a> {
     plan: AovPlan,
     /// Whether it goes on with a checkpoint.
     is_resumed: bool,
+    /// Where the image is shown on the way.
+    screens: Screens,
     seconds: Seconds,
     laps: Laps,
     notes: Notes,
 }
 
 impl Render<'_> {
-    /// Reads the scene and builds what machines take.
-    fn prepare(&mut self) -> Result<(RenderSettings, SceneData), Failure> {
+    /// Reads the scene and builds what machines take. The scene may read none of the files that are written, the `live` image among them.
+    fn prepare(&mut self, live: Option<&Target>) -> Result<(RenderSettings, SceneData), Failure> {
         let args = self.args;
         let shown = args.scene.path.display();
         self.notes.display.phase(format!("reading {shown}"));
         let loaded = args.scene.load(args.settings.overrides(), &mut self.notes)?;
         let places = self.plot.iter().map(|plot| &plot.destination);
-        let places = places.chain(self.targets.iter().map(|target| &target.destination));
+        let targets = self.targets.iter().chain(live);
+        let places = places.chain(targets.map(|target| &target.destination));
         for place in places {
             place.spare(&loaded.files, "the scene").map_err(Failure::input)?;
         }
@@ -343,6 +382,20 @@ impl Render<'_> {
         self.seconds.bvh = scene.stats.bvh_time.as_secs_f64();
         self.seconds.build = self.laps.lap();
         Ok((settings, scene))
+    }
+
+    /// Opens what shows the image of a size on the way.
+    fn open_screens(&mut self, live: Option<Target>, size: [u32; 2]) {
+        let Args { live: wanted, image, output, .. } = self.args;
+        let (image, is_model) = (image.clone(), self.is_model());
+        let settings = move |shown: &Image| image.settings_on_the_way(shown, is_model);
+        let live = live.map(|target| (target.destination, settings));
+        self.screens = wanted.open(live, (&output[0], size), &mut self.notes);
+    }
+
+    /// Whether the scene is a model, which nobody has exposed.
+    fn is_model(&self) -> bool {
+        torrance_scene::is_model(&self.args.scene.path)
     }
 
     /// Tells of an image that is there already, and of which nothing was traced; the other outputs are made of it.
@@ -385,16 +438,18 @@ impl Render<'_> {
         CompleteImage { layers, others, .. }: CompleteImage,
         about: &Provenance,
     ) -> Result<(Vec<WrittenFile>, Vec<WriteError>), Failure> {
-        if others.is_empty() {
+        if others.is_empty() && self.screens.is_empty() {
             return Ok(Default::default());
         }
         self.notes.display.phase("writing");
         // Sums are what the image was rounded from.
         let image = layers.film().map(|film| Image::from(&film)).or_else(|| layers.image());
         let image = image.ok_or_else(|| Failure::input(layers.no_image()))?;
-        let is_model = torrance_scene::is_model(&self.args.scene.path);
-        let written = self.args.image.settings_of(&image, is_model, &others, &mut self.notes);
-        Ok(write(&others, &image, &|| layers.clone(), &written, about, &mut self.notes))
+        self.screens.show(image.pixels.clone());
+        let written = self.args.image.settings_of(&image, self.is_model(), &others, &mut self.notes);
+        let files = write(&others, &image, &|| layers.clone(), &written, about, &mut self.notes);
+        self.screens.end(&mut self.notes);
+        Ok(files)
     }
 
     /// Writes the images of a scene, which has no geometry any more, and tells what happened. `why` the integrator was
@@ -407,8 +462,9 @@ impl Render<'_> {
         why: Option<&'static str>,
         checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
-        let Self { args, arguments, targets, plot, plan, is_resumed, mut seconds, mut laps, mut notes } =
-            self;
+        let is_model = self.is_model();
+        let Self { args, arguments, targets, plot, plan, is_resumed, mut screens, .. } = self;
+        let Self { mut seconds, mut laps, mut notes, .. } = self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
         seconds.upload = progress.upload.as_secs_f64();
         seconds.longest_launch = progress.longest_launch.as_secs_f64();
@@ -439,12 +495,15 @@ impl Render<'_> {
         if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
             notes.warn_of_noise("the image", noise, wanted);
         }
-        let is_model = torrance_scene::is_model(&args.scene.path);
         let written = match rendered.is_empty() {
             true => args.image.settings(0.0),
-            false => args.image.settings_of(&image, is_model, &targets, &mut notes),
+            false => {
+                screens.show(image.pixels.clone());
+                args.image.settings_of(&image, is_model, &targets, &mut notes)
+            }
         };
         let (mut outputs, failed) = write(&targets, &image, &layers, &written, &about, &mut notes);
+        screens.end(&mut notes);
         let mut failures = [unplaced, failed].concat();
         let has_samples = |file: &WrittenFile| Format::from_path(file.path.as_ref()) == Ok(Format::Exr);
         let kept = (!failures.is_empty() && !outputs.iter().any(has_samples))
@@ -684,23 +743,34 @@ impl ImageArgs {
             notes.warn("the image is black".into());
             return self.settings(0.0);
         };
-        let what = if stops > 0.0 { "dark" } else { "bright" };
+        let (is_far, what) = (stops.abs() > FAR, if stops > 0.0 { "dark" } else { "bright" });
         if self.exposure == Some(Exposure::Auto) {
             notes.say(&[format!("exposed by {stops:+.1} stops")]);
-            self.settings(stops)
-        } else if stops.abs() <= FAR {
-            self.settings(0.0)
-        } else if is_model {
+        } else if is_far && is_model {
             notes.say(&[format!(
                 "exposed by {stops:+.1} stops: it is too {what} to be seen otherwise (--exposure 0)"
             )]);
-            self.settings(stops)
-        } else {
+        } else if is_far {
             let stops = stops.abs();
             notes.warn(format!(
                 "the image is {stops:.1} stops too {what} for a display; --exposure auto corrects that"
             ));
-            self.settings(0.0)
+        }
+        self.settings(self.stops(is_model, || Some(stops)))
+    }
+
+    /// As [`ImageArgs::settings_of`], for an image under way, of which nothing is said.
+    pub(super) fn settings_on_the_way(&self, image: &Image, is_model: bool) -> Settings {
+        self.settings(self.stops(is_model, || metered(image)))
+    }
+
+    /// Stops by which an image is exposed that is metered so.
+    fn stops(&self, is_model: bool, metered: impl FnOnce() -> Option<f32>) -> f32 {
+        match self.exposure {
+            Some(Exposure::Stops(stops)) => stops,
+            Some(Exposure::Auto) => metered().unwrap_or(0.0),
+            None if is_model => metered().filter(|stops| stops.abs() > FAR).unwrap_or(0.0),
+            None => 0.0,
         }
     }
 

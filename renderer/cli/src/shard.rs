@@ -14,6 +14,7 @@ use torrance_text::shell_word;
 use super::Failure;
 use super::device::MachineArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
+use super::live::LiveArgs;
 use super::render::ImageArgs;
 use super::resume::ResumeArgs;
 
@@ -218,6 +219,7 @@ fn of_one_part(command: &Command) -> HashSet<&str> {
         IntegratorArgs::group_id(),
         StageArgs::group_id(),
         ImageArgs::group_id(),
+        LiveArgs::group_id(),
     ];
     options_of(command, &groups).into_iter().chain(OF_ONE_PART).collect()
 }

@@ -69,6 +69,13 @@ pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
     text.parse()
 }
 
+/// Where a program listens.
+pub(super) fn address(text: &str) -> Result<String, String> {
+    let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+    let is_whole = text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && is_port(port));
+    is_whole.then(|| text.to_owned()).ok_or_else(|| "expected HOST:PORT, as in 127.0.0.1:14158".to_owned())
+}
+
 /// Samples per pixel.
 pub(super) fn spp(text: &str) -> Result<u32, String> {
     whole(text, 1, MAX_SPP)

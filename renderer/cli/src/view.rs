@@ -81,6 +81,10 @@ pub(super) fn run(args: &Args, scene: String) -> Result<ExitCode, Failure> {
     let overrides = Overrides { size: args.size, ..Overrides::default() };
     let (values, loaded) = args.scene.open(overrides, &mut notes)?;
     notes.display.phase(format!("starting {}", device.name()));
+    // Threads inherit it.
+    if !device.is_gpu() {
+        give_way();
+    }
     let resident = Resident::new(device.start(args.threads)?);
     if let Some(surprise) = device::surprise(std::slice::from_ref(&device)) {
         notes.warn(surprise);
@@ -120,6 +124,15 @@ pub(super) fn run(args: &Args, scene: String) -> Result<ExitCode, Failure> {
         thread::sleep(Duration::from_millis(50));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has other programs go first: a browser on this machine, too, wants to show what is rendered.
+fn give_way() {
+    #[cfg(unix)]
+    {
+        // Without it, pages react more slowly.
+        let _ = rustix::process::nice(10);
+    }
 }
 
 /// An address as browsers take it: one that stands for all is named by the machine.

@@ -316,20 +316,29 @@ impl<B: Primitives> Films<B> {
         Ok(true)
     }
 
-    /// The mean of every pixel, for the host. `kept` is what it takes in the memory of the back end, for the next time.
+    /// The mean of every pixel, for the host, with the samples of `others`. `kept` is what it takes in the memory of the back end, for
+    /// the next time.
     pub(super) fn radiance(
         &self,
         backend: &mut B,
+        others: Option<Film>,
         kept: &mut Option<B::Buf<[f32; 3]>>,
     ) -> Result<Vec<[f32; 3]>, Error> {
-        if let Some(folded) = &self.folded {
-            let mut film = Film::clone(folded);
+        let sums = match (others, self.folded.as_deref()) {
+            (Some(mut film), folded) => {
+                folded.iter().for_each(|folded| film.merge(folded));
+                Some(film)
+            }
+            (None, folded) => folded.cloned(),
+        };
+        if let Some(mut film) = sums {
             add_layers(&mut film, &backend.download(&self.image)?);
             return Ok(Image::from(&film).pixels);
         }
         let mean = match kept.take() {
             Some(mean) => mean,
-            None => backend.zeroed(MEAN, self.pixels)?,
+            // No render fails for want of room to be shown in.
+            None => backend.placing(Place::Anywhere, |backend| backend.zeroed(MEAN, self.pixels))?,
         };
         let mean = kept.insert(mean);
         self.mean(backend, mean)?;

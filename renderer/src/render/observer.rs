@@ -9,9 +9,10 @@ use super::Progress;
 pub enum Control {
     /// Take the next pass.
     Continue,
-    /// As [`Control::Continue`], once the image so far has been shown ([`Observer::show`]), if one machine alone renders.
+    /// As [`Control::Continue`], and the image so far is shown ([`Observer::show`]): before anything else if one machine alone renders,
+    /// and else as soon as all have copied theirs to the host, for which there has to be the memory.
     Show,
-    /// As [`Control::Continue`], once the films so far have been shown ([`Observer::show_films`]), likewise.
+    /// As [`Control::Continue`], once the films so far have been shown ([`Observer::show_films`]), if one machine alone renders.
     ShowFilms,
     /// Stop after this one and keep what is rendered.
     Stop,
@@ -23,7 +24,7 @@ pub trait Observer {
     fn observe(&mut self, progress: &Progress) -> Control;
 
     /// The image so far, if [`Control::Show`] has asked for it: mean radiance of every pixel, W·sr⁻¹·m⁻², row by row from the top
-    /// left; 0 for pixels without samples. Samples that were taken before the render began are not in it.
+    /// left; 0 for pixels without samples.
     fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]);
 
     /// The films so far, if [`Control::ShowFilms`] has asked for them.

@@ -27,6 +27,29 @@ pub(super) const fn chunk(width: u32, height: u32) -> u32 {
     if samples < 64 { 64 } else { samples as u32 }
 }
 
+/// How long launches take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Launches {
+    /// A tenth or a fifth of a second: as long as machines want them.
+    #[default]
+    Efficient,
+    /// Short ones first, of which each traces a little less than it could. They grow with the render.
+    Prompt,
+}
+
+impl Launches {
+    /// How long a launch may take when the render has gone on for so long.
+    pub(super) fn at(self, elapsed: Duration) -> Duration {
+        /// Of the time that a render has taken, how much its next launch may take.
+        const PART: u32 = 8;
+        const PROMPT: [Duration; 2] = [Duration::from_millis(8), Duration::from_millis(40)];
+        match self {
+            Self::Efficient => Duration::MAX,
+            Self::Prompt => (elapsed / PART).clamp(PROMPT[0], PROMPT[1]),
+        }
+    }
+}
+
 /// Size of the launches, learnt from how long they take.
 pub(super) struct Pace {
     /// Paths that a launch should trace.
@@ -36,6 +59,9 @@ pub(super) struct Pace {
     /// Time that it should take.
     target: Duration,
 }
+
+/// Fewest paths of a launch.
+const LEAST_PATHS: f64 = 32.0;
 
 impl Pace {
     /// Begins with a few paths for every thread, since nothing is known of the scene yet.
@@ -50,18 +76,26 @@ impl Pace {
         parallelism as f64 * 8.0
     }
 
+    /// From here on, launches should take no longer than `target`.
+    pub(super) fn limit(&mut self, target: Duration) {
+        if target < self.target {
+            self.paths = (self.paths * target.as_secs_f64() / self.target.as_secs_f64()).max(LEAST_PATHS);
+        }
+        self.target = target;
+    }
+
     pub(super) fn learn(&mut self, paths: f64, took: Duration) {
         let ideal = paths * self.target.as_secs_f64() / took.as_secs_f64().max(1e-6);
         // Parts of an image differ in cost: grow with care, shrink at once.
-        self.paths = ideal.min(self.paths * 4.0).min(self.most).max(32.0);
+        self.paths = ideal.min(self.paths * 4.0).min(self.most).max(LEAST_PATHS);
     }
 }
 
 /// Least number of samples that an invocation takes in a pass, of a render that has `taken` so many: some side by side are faster on
 /// machines that want it. Passes grow little by little, as one that is stopped leaves some pixels with more samples than others;
-/// more slowly, where a render stops by time.
-pub(super) fn least_samples<B: Backend>(taken: u32, stops_by_time: bool) -> u32 {
-    let least = if stops_by_time { taken / 4 } else { taken.saturating_mul(4) };
+/// more slowly, where a render is watched or stops by time.
+pub(super) fn least_samples<B: Backend>(taken: u32, is_gradual: bool) -> u32 {
+    let least = if is_gradual { taken / 4 } else { taken.saturating_mul(4) };
     least.clamp(1, B::SIDE_BY_SIDE)
 }
 

@@ -1,6 +1,6 @@
 //! Renders of one scene after another that are much the same.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use device::features::Features;
 use torrance_gpu::backend::Buffer;
@@ -8,7 +8,9 @@ use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Image;
 
 use super::films::{Films, MEAN, RawFilms};
-use super::{Begun, Error, Integrator, Job, Part, Rendered, Run, Uploaded, finish_with, prepare, upload_now};
+use super::{
+    Begun, Error, Integrator, Job, Launches, Part, Rendered, Run, Uploaded, finish_with, prepare, upload_now,
+};
 use crate::assemble::{Families, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -39,7 +41,7 @@ struct Last<B: Primitives> {
 #[derive(Debug, Clone, PartialEq)]
 struct RunConditions {
     integrator: Integrator,
-    launch: Option<Duration>,
+    launches: Launches,
     shorter: bool,
     spp: u32,
     size: [u32; 2],
@@ -103,7 +105,7 @@ impl<B: Primitives> Session<B> {
         let (options, spp) = (request.options, request.budget.spp);
         let conditions = RunConditions {
             integrator: options.integrator,
-            launch: options.launch,
+            launches: options.launches,
             shorter: options.shorter,
             spp,
             size: [scene.width, scene.height],
@@ -153,7 +155,7 @@ impl<B: Primitives> Session<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Budget, Control, Observer, Options, Progress, Request, render_with};
+    use super::super::{Budget, Control, Observer, Options, Progress, Request, Resumed, render_with};
     use super::*;
     use crate::assemble::{Original, assemble};
     use torrance_gpu::backend::cpu::Cpu;
@@ -234,6 +236,24 @@ mod tests {
     #[test]
     fn samples_that_the_host_has_taken_over_are_shown() {
         images_on_the_way(512, tier::choose(66, 130));
+    }
+
+    /// Those of an earlier run are on a film of the host.
+    #[test]
+    fn samples_of_an_earlier_run_are_shown() {
+        const BEFORE: u32 = 8;
+        let scene = Original::new(described("", "")).unwrap().scene().clone();
+        let (mut session, mut cpu) = (Session::new(), Cpu::new(Some(1)).unwrap());
+        let mut render = |spp, resumed, observer: &mut dyn Observer| {
+            let request = Request { resumed, ..Request::new(Budget::of_samples(spp), Options::default()) };
+            session.render(&mut cpu, Job { scene: &scene, request, observer }).unwrap().film
+        };
+        let earlier = render(BEFORE, None, &mut |_: &Progress| Control::Continue);
+        let mut onlooker = Onlooker::default();
+        let resumed = Resumed::of_film(earlier.clone(), 0..BEFORE, 0.0);
+        let whole = render(2 * BEFORE, Some(resumed), &mut onlooker);
+        assert_eq!(onlooker.0.last(), Some(&(2 * BEFORE, Image::from(&whole).pixels)));
+        assert_ne!(earlier, whole);
     }
 
     /// One after another, each of which differs from the one before in more than noise would.

@@ -9,7 +9,7 @@ use torrance_gpu::primitives::Primitives;
 
 use super::blocks::Block;
 use super::films::Films;
-use super::pace::{Pace, Pass, chunk, least_samples};
+use super::pace::{Launches, Pace, Pass, chunk, least_samples};
 use super::tracer::{Launch, Tracer};
 use super::work::{Next, Verdict};
 use super::{Control, Observer, Part};
@@ -26,6 +26,7 @@ pub(super) struct Shift<'a, 'o, B: Primitives> {
     pub(super) layers: u32,
     /// Samples of a pixel that it has taken.
     pub(super) taken: u32,
+    pub(super) begin: Instant,
     /// Told of every launch, if this machine is the one to do so.
     pub(super) observer: Option<&'o mut dyn Observer>,
     /// What the observer was shown last, in the memory of the machine.
@@ -53,7 +54,8 @@ impl<B: Primitives> Shift<'_, '_, B> {
 
     /// Takes a block, or as much of it as this machine is to take.
     fn take<S: Stage<Args = MegakernelArgs>>(&mut self, block: &Block) -> Result<(), Error> {
-        let Part { scene, work, .. } = *self.part;
+        let Part { scene, work, options, .. } = *self.part;
+        let is_gradual = work.budget().time.is_some() || options.launches == Launches::Prompt;
         let chunk = chunk(scene.width, scene.height);
         let is_whole = block.invocations == work.whole().invocations;
         let mut sample = block.samples.start;
@@ -64,7 +66,7 @@ impl<B: Primitives> Shift<'_, '_, B> {
             }
             let layers = if is_whole { self.layers } else { 1 };
             let invocations = block.invocations.len() as u32 * layers;
-            let least = least_samples::<B>(self.taken, work.budget().time.is_some());
+            let least = least_samples::<B>(self.taken, is_gradual);
             let pass = Pass::new(self.pace.paths, invocations, layers, least, remaining);
             self.args.layers = layers;
             (self.args.first_sample, self.args.samples) = (sample, pass.samples);
@@ -129,9 +131,10 @@ impl<B: Primitives> Shift<'_, '_, B> {
     /// Tells the observer, and shows it the image if it asks for that.
     fn tell(&mut self) -> Result<(), Error> {
         let Self { backend, films, observer: Some(observer), mean, part, .. } = self else { return Ok(()) };
-        match part.work.tell(&mut |progress| observer.observe(progress)) {
+        match part.work.tell(*observer) {
             Control::Show => {
-                let radiance = films.radiance(*backend, mean)?;
+                let others = part.work.of_others(part.me).map(|others| others.image());
+                let radiance = films.radiance(*backend, others, mean)?;
                 observer.show(&part.work.progress(), &radiance);
             }
             Control::ShowFilms => {
@@ -144,6 +147,8 @@ impl<B: Primitives> Shift<'_, '_, B> {
     }
 
     fn learn(&mut self, launch: Launch) {
+        self.tracer.limit(self.part.options.launches.at(self.begin.elapsed()));
+        self.pace.limit(self.tracer.target());
         if self.tracer.learn(launch) {
             *self.pace = Pace::new(self.backend.parallelism(), self.tracer);
         } else {

@@ -132,8 +132,8 @@ pub(super) struct Tracer<B: Primitives> {
     /// Slots of the wavefront that there was room for, and of the one that was wanted; 0 for none.
     slots: u32,
     wanted: u32,
-    /// [`Options::launch`].
-    launch: Duration,
+    /// How long a launch may take.
+    limit: Duration,
 }
 
 impl<B: Primitives> Tracer<B> {
@@ -173,7 +173,7 @@ impl<B: Primitives> Tracer<B> {
             lap: None,
             may_fall_back,
             wanted: wanted.map_or(0, |paths| fit::slots(paths, most)),
-            launch: options.launch.unwrap_or(Duration::MAX),
+            limit: options.launches.at(Duration::ZERO),
         })
     }
 
@@ -226,7 +226,12 @@ impl<B: Primitives> Tracer<B> {
             Contestant::Megakernel => Duration::from_millis(100),
             Contestant::Wavefront => Duration::from_millis(200),
         };
-        efficient.min(self.launch)
+        efficient.min(self.limit)
+    }
+
+    /// From here on, launches may take no longer.
+    pub(super) const fn limit(&mut self, limit: Duration) {
+        self.limit = limit;
     }
 
     /// Most paths that a launch may trace.
@@ -321,7 +326,7 @@ mod tests {
             may_fall_back: true,
             slots: 0,
             wanted: 0,
-            launch: Duration::MAX,
+            limit: Duration::MAX,
         }
     }
 

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use device::path::MegakernelArgs;
 use torrance_image::film::ranges::{SeedRanges, fingerprint, parts};
-use torrance_image::film::{Film, ImageEstimate, Pixel, SampleRanges, Shard, Statistics};
+use torrance_image::film::{Film, Image, ImageEstimate, Pixel, SampleRanges, Shard, Statistics};
 use torrance_system::available_memory;
 
 use super::blocks::{Block, Blocks, Coverage, missing};
 use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
 use super::films::{FilmShape, HostFilms, RawFilms};
 use super::noise::Looks;
-use super::{Begun, Budget, Control, Progress, Shortage};
+use super::{Begun, Budget, Control, Observer, Progress, Shortage};
 
 /// Shortest and longest time that a block should take where machines share a render, seconds.
 const BLOCK_SECONDS: [f64; 2] = [0.2, 2.0];
@@ -66,8 +66,8 @@ struct Worker {
     /// Paths per second.
     rate: Option<f64>,
     published: Option<Arc<Published>>,
-    /// The number of the last checkpoint that it has published for.
-    checkpoint: u32,
+    /// The number of the last publication that it was asked for, and has made.
+    publication: u32,
     /// Whether it takes nothing any more: it has ended, or failed.
     is_gone: bool,
     shortage: Shortage,
@@ -106,6 +106,11 @@ impl Worker {
     /// Whether it takes nothing, and all that it has taken is published.
     fn is_resting(&self) -> bool {
         self.claimed.is_none() && self.is_published()
+    }
+
+    /// Whether all that it has is published as of a publication of this number.
+    fn has_answered(&self, publication: u32) -> bool {
+        self.is_gone || self.publication >= publication || self.is_published()
     }
 
     /// Learns how fast it is.
@@ -189,9 +194,13 @@ struct State {
     upload: Duration,
     longest_launch: Duration,
     is_finished: bool,
-    /// The number of the checkpoint that is being put together, or was last.
+    /// How often machines have been asked to publish.
+    publication: u32,
+    /// The number of the publication for the checkpoint that is being put together, or was last.
     checkpoint: u32,
     last_checkpoint: Instant,
+    /// That for the image that is to be shown, if one is.
+    image: Option<u32>,
 }
 
 impl<'a> Work<'a> {
@@ -227,8 +236,10 @@ impl<'a> Work<'a> {
             upload: Duration::ZERO,
             longest_launch: Duration::ZERO,
             is_finished: false,
+            publication: 0,
             checkpoint: 0,
             last_checkpoint: Instant::now(),
+            image: None,
         };
         Self {
             size,
@@ -359,7 +370,7 @@ impl<'a> Work<'a> {
         if self.is_over(&state) || self.idle.load(Ordering::Relaxed) > 0 && is_long() {
             return Verdict::Leave;
         }
-        if worker.checkpoint < state.checkpoint { Verdict::Publish } else { Verdict::GoOn }
+        if worker.publication < state.publication { Verdict::Publish } else { Verdict::GoOn }
     }
 
     /// Gives a machine films to publish into, whatever is on them.
@@ -375,7 +386,7 @@ impl<'a> Work<'a> {
     /// A machine has copied its films to the host.
     pub(super) fn publish(&self, me: usize, folded: Option<Arc<Film>>, films: RawFilms) {
         let mut state = self.lock();
-        let checkpoint = state.checkpoint;
+        let (publication, checkpoint) = (state.publication, state.checkpoint);
         let worker = &mut state.workers[me];
         let layers = worker.manner.map_or(1, |manner| manner.layers);
         let (done, fingerprint) = (worker.done.clone(), worker.fingerprint);
@@ -385,10 +396,9 @@ impl<'a> Work<'a> {
         if let Some(Ok(before)) = before.map(Arc::try_unwrap) {
             worker.rooms().push(before.films);
         }
-        worker.checkpoint = checkpoint;
-        let is_ready = |w: &Worker| w.is_gone || w.checkpoint == checkpoint || w.is_published();
+        worker.publication = publication;
         if let Some(checkpoints) = self.checkpoints
-            && state.workers.iter().all(is_ready)
+            && state.is_published(checkpoint)
         {
             checkpoints.write(checkpoint, || state.checkpoint(self.size));
         }
@@ -438,9 +448,48 @@ impl<'a> Work<'a> {
         self.changed.notify_all();
     }
 
+    /// What others have published, and what there was before, which is not on the films of a machine; `None` if that is nothing.
+    pub(super) fn of_others(&self, me: usize) -> Option<Checkpoint> {
+        let state = self.lock();
+        let mut others = state.checkpoint(self.size);
+        if let Some(own) = &state.workers[me].published {
+            others.parts.retain(|part| !Arc::ptr_eq(part, own));
+        }
+        (others.base.image.is_some() || !others.parts.is_empty()).then_some(others)
+    }
+
+    /// Tells an observer of several machines how far they are, and shows it their image once all have published what it asked for.
+    pub(crate) fn tell_of_all(&self, observer: &mut dyn Observer) {
+        if self.tell(observer) == Control::Show {
+            self.want_image();
+        }
+        if let Some(published) = self.wanted_image() {
+            observer.show(&self.progress(), &Image::from(&published.image()).pixels);
+        }
+    }
+
+    /// Asks machines to publish, unless they have been asked already, or there is not the memory.
+    fn want_image(&self) {
+        let mut state = self.lock();
+        if state.image.is_none() && self.has_memory(&state) {
+            state.publication += 1;
+            state.image = Some(state.publication);
+        }
+    }
+
+    /// What was published since the image was wanted, if one was, once it is all there.
+    fn wanted_image(&self) -> Option<Checkpoint> {
+        let mut state = self.lock();
+        let is_there = state.image.is_some_and(|number| state.is_published(number));
+        is_there.then(|| {
+            state.image = None;
+            state.checkpoint(self.size)
+        })
+    }
+
     /// Tells an observer how far the render is, and stops it if that says so.
-    pub(crate) fn tell(&self, observe: &mut dyn FnMut(&Progress) -> Control) -> Control {
-        let control = observe(&self.progress());
+    pub(crate) fn tell(&self, observer: &mut dyn Observer) -> Control {
+        let control = observer.observe(&self.progress());
         if control == Control::Stop {
             self.is_stopped.store(true, Ordering::Relaxed);
             self.changed.notify_all();
@@ -504,7 +553,8 @@ impl<'a> Work<'a> {
         }
         state.last_checkpoint = Instant::now();
         if self.has_memory(state) {
-            state.checkpoint += 1;
+            state.publication += 1;
+            state.checkpoint = state.publication;
         } else {
             checkpoints.fail("there is not enough memory");
         }
@@ -593,6 +643,11 @@ impl State {
                 _ => first.first_samples(samples.max(1)),
             }
         })
+    }
+
+    /// Whether all machines have made a publication, or have nothing to publish.
+    fn is_published(&self, publication: u32) -> bool {
+        self.workers.iter().all(|worker| worker.has_answered(publication))
     }
 
     /// All that is published.

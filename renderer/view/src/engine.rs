@@ -6,7 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use renderer::assemble::SceneData;
-use renderer::render::{Budget, Control, FilmsSoFar, Integrator, Observer, Options, Progress, Request};
+use renderer::render::{
+    Budget, Control, FilmsSoFar, Integrator, Launches, Observer, Options, Progress, Request,
+};
 use renderer::{BuiltScene, Integrators, MachineError, Resident};
 use torrance_image::compare::{Region, judge, words};
 use torrance_image::film::{Film, Image, ImageEstimate};
@@ -17,8 +19,6 @@ use crate::message::{Probe, RenderState, Reply};
 use crate::picture::{NOISE, Picture, RADIANCE, SNAPSHOT};
 use crate::surfaces::Surfaces;
 
-/// How long a launch takes at most: a picture is not sooner, and a change has to wait as long.
-const LAUNCH: Duration = Duration::from_millis(25);
 /// How long the first picture of a change may take; where it would take longer, it has fewer pixels.
 const FIRST_PICTURE: Duration = Duration::from_millis(50);
 /// How long nothing has to move for the picture to get all its pixels.
@@ -170,7 +170,7 @@ impl Engine {
         let spp = self.document.spp();
         let options = Options {
             integrator: self.integrator,
-            launch: Some(LAUNCH),
+            launches: Launches::Prompt,
             shorter: !is_coarse && self.hub.wants(&SPLIT_LIGHT),
             ..Options::default()
         };

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use renderer::assemble::{SceneData, assemble};
 use renderer::render::{
-    Budget, Checkpoints, Control, Identity, Integrator, Options, Progress, Rendered, Request, Resumed,
+    Budget, Checkpoints, Control, Identity, Integrator, Observer, Options, Progress, Rendered, Request,
+    Resumed,
 };
 use renderer::{Fleet, FleetChoice, Integrators, Machine, MachineError};
 use torrance_gpu::backend::cuda::driver::LIBRARY_VARIABLE;
@@ -124,6 +125,34 @@ struct Setup<'a> {
     resumed: Option<Resumed>,
     /// Paths after which the observer stops it.
     stops_after: Option<u64>,
+    /// Whether the observer wants to see the image all the time.
+    is_watched: bool,
+}
+
+/// What an observer does, and has seen.
+#[derive(Default)]
+struct Onlooker {
+    stops_after: Option<u64>,
+    is_watching: bool,
+    /// Paths when it was last told.
+    paths: u64,
+    /// Numbers of pixels that were not black in the images that it was shown.
+    seen: Vec<usize>,
+}
+
+impl Observer for Onlooker {
+    fn observe(&mut self, progress: &Progress) -> Control {
+        self.paths = progress.paths;
+        match self.stops_after {
+            Some(most) if self.paths >= most => Control::Stop,
+            _ if self.is_watching => Control::Show,
+            _ => Control::Continue,
+        }
+    }
+
+    fn show(&mut self, _: &Progress, radiance: &[[f32; 3]]) {
+        self.seen.push(radiance.iter().filter(|pixel| **pixel != [0.0; 3]).count());
+    }
 }
 
 /// How a render went.
@@ -132,8 +161,7 @@ struct Outcome {
     left_out: Vec<String>,
     /// Calls that each fault is about.
     counted: Vec<i32>,
-    /// Paths when the observer was last told.
-    paths: u64,
+    onlooker: Onlooker,
 }
 
 /// A scene, its image by a CPU alone, and that of one sample less.
@@ -161,32 +189,30 @@ impl Subject {
         let mut devices = FleetChoice::Gpus { which, cpu: setup.cpu }.find().unwrap();
         let faults: Vec<_> = setup.faults.iter().map(|fault| self.fake.fail(*fault)).collect();
         let integrators = Integrators { gpu: Integrator::Megakernel, cpu: Integrator::Megakernel };
-        let mut paths = 0;
+        let Setup { stops_after, is_watched: is_watching, .. } = setup;
+        let mut onlooker = Onlooker { stops_after, is_watching, ..Onlooker::default() };
         let (failing, left_out) = channel();
         let fleet = Fleet::start(&mut devices, Some(1), integrators, failing);
-        let rendered = fleet.and_then(|mut fleet| self.render_on(&mut fleet, setup, &mut paths));
+        let rendered = fleet.and_then(|mut fleet| self.render_on(&mut fleet, setup, &mut onlooker));
         let left_out = left_out.iter().map(|error: MachineError| error.to_string()).collect();
         assert_eq!(self.fake.ask::<i32>("fake_left"), 0, "all is freed");
         let counted = faults.iter().map(|fault| self.fake.counted(*fault)).collect();
         self.fake.ask::<()>("fake_heal");
-        Outcome { rendered, left_out, counted, paths }
+        Outcome { rendered, left_out, counted, onlooker }
     }
 
     fn render_on(
         &self,
         fleet: &mut Fleet,
         setup: Setup<'_>,
-        paths: &mut u64,
+        onlooker: &mut Onlooker,
     ) -> Result<Rendered, MachineError> {
         let mut scene = self.scene.clone();
-        let Setup { checkpoints, resumed, stops_after, .. } = setup;
+        let Setup { checkpoints, resumed, .. } = setup;
         let request =
             Request { checkpoints, resumed, ..Request::new(Budget::of_samples(SPP), Options::default()) };
         fleet.prepare(&scene, Options::default(), SPP)?;
-        fleet.render_last(&mut scene, request, &mut |progress: &Progress| {
-            *paths = progress.paths;
-            if stops_after.is_some_and(|most| *paths >= most) { Control::Stop } else { Control::Continue }
-        })
+        fleet.render_last(&mut scene, request, onlooker)
     }
 
     /// By how much the means of a render differ, if it has each sample of each pixel once; what is wrong with it otherwise.
@@ -257,8 +283,11 @@ pub(super) fn none() -> String {
     let mut largest = 0.0_f64;
     for (gpus, cpu) in FLEETS {
         let launches = [0, 1].map(|device| fault(device, c"cuLaunchKernel", 0, 0));
-        let outcome = subject.render(Setup { gpus, cpu, faults: &launches, ..Setup::default() });
+        let outcome =
+            subject.render(Setup { gpus, cpu, faults: &launches, is_watched: true, ..Setup::default() });
         assert_eq!(outcome.left_out, [""; 0]);
+        let seen = &outcome.onlooker.seen;
+        assert!(seen.len() > 1 && seen.is_sorted() && seen.last() > Some(&0), "{gpus:?}, {cpu}: {seen:?}");
         largest = largest.max(subject.check(&outcome.rendered.unwrap()).unwrap());
         // One is for the layout of structures.
         let has_rendered = |device: u32| outcome.counted[device as usize] > 1;
@@ -499,7 +528,8 @@ pub(super) fn kept() -> String {
         assert_eq!((outcome.left_out.len(), checkpoints.end()), (0, None));
         let resumed = Resumed::read(&path, &identity()).unwrap();
         let paths = resumed.mean_spp() * subject.whole.pixels.len() as f64;
-        assert!(paths > 0.0 && paths <= outcome.paths as f64, "{faults:?}: {paths} of {}", outcome.paths);
+        let traced = outcome.onlooker.paths;
+        assert!(paths > 0.0 && paths <= traced as f64, "{faults:?}: {paths} of {traced}");
         kept.push(resumed);
     }
     subject.scene.stats.bytes = bytes;

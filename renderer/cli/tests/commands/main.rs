@@ -13,6 +13,7 @@ mod defocus;
 mod editor;
 mod exhaustion;
 mod interrupt;
+mod live;
 mod merge;
 mod metals;
 mod names;

@@ -439,6 +439,77 @@ fn noise_ends_a_render_at_the_same_sample() {
     }
 }
 
+/// An observer who always wants to see the image, and the images that it has seen.
+#[derive(Default)]
+struct Onlooker(Vec<Vec<[f32; 3]>>);
+
+impl Observer for Onlooker {
+    fn observe(&mut self, _: &Progress) -> Control {
+        Control::Show
+    }
+
+    fn show(&mut self, _: &Progress, radiance: &[[f32; 3]]) {
+        self.0.push(radiance.to_vec());
+    }
+}
+
+/// A film of one sample of these pixels.
+fn film_of(pixels: &Range<u32>) -> RawFilms {
+    let mut image = vec![FilmPixel::default(); PIXELS as usize];
+    pixels.clone().for_each(|pixel| image[pixel as usize].add(value(pixel, 0)));
+    RawFilms { image, ..RawFilms::default() }
+}
+
+#[test]
+fn an_image_is_shown_once_all_have_published_theirs() {
+    let (work, halves) = halves(Budget::of_samples(8));
+    let mut onlooker = Onlooker::default();
+    let second = Duration::from_secs(1);
+    for (me, half) in halves.iter().enumerate() {
+        enter(&work, me, Model::gpu(1e6));
+        work.report(me, half.clone(), (second, second));
+        assert_eq!(work.verdict(me), Verdict::GoOn, "nobody has asked");
+    }
+    for (me, half) in halves.iter().enumerate() {
+        work.tell_of_all(&mut onlooker);
+        assert_eq!((work.verdict(me), onlooker.0.len()), (Verdict::Publish, 0));
+        work.publish(me, None, film_of(&half.invocations));
+        assert_eq!(work.verdict(me), Verdict::GoOn, "once is enough");
+    }
+    work.tell_of_all(&mut onlooker);
+    let expected: Vec<_> = (0..PIXELS).map(|pixel| value(pixel, 0).to_array()).collect();
+    assert!(onlooker.0 == [expected]);
+    // Nor is one that fails waited for; what it has published stays.
+    for (me, half) in halves.iter().enumerate() {
+        let again = Block { samples: 1..2, ..half.clone() };
+        work.report(me, again, (second, second));
+    }
+    work.tell_of_all(&mut onlooker);
+    work.leave(0);
+    assert_eq!(onlooker.0.len(), 1);
+    work.publish(1, None, film_of(&halves[1].invocations));
+    work.tell_of_all(&mut onlooker);
+    assert!(onlooker.0[1..] == onlooker.0[..1]);
+}
+
+/// As when it takes the place of one that has failed.
+#[test]
+fn a_machine_alone_shows_what_others_have_published() {
+    let (work, halves) = halves(Budget::of_samples(8));
+    let second = Duration::from_secs(1);
+    for (me, half) in halves.iter().enumerate() {
+        enter(&work, me, Model::gpu(1e6));
+        assert_eq!(work.of_others(me).is_some(), me == 1, "nothing is published before");
+        work.report(me, half.clone(), (second, second));
+        work.publish(me, None, film_of(&half.invocations));
+    }
+    for (me, other) in [1, 0].into_iter().enumerate() {
+        let film = work.of_others(me).expect("the other half").image();
+        let has_sample = film.pixels.iter().map(|pixel| pixel.count == 1);
+        assert!(has_sample.eq((0..PIXELS).map(|pixel| halves[other].invocations.contains(&pixel))));
+    }
+}
+
 /// The work of one sample of each pixel, of which machines have these halves.
 fn halves(budget: Budget) -> (Work<'static>, [Block; 2]) {
     let work = Work::new(SIZE, (budget, 0), 2, None, None);
@@ -491,7 +562,7 @@ fn an_earlier_run_survives_machines_that_do_not_begin() {
     work.leave(0);
     assert!(work.is_unfinished());
     work.keep();
-    work.tell(&mut |_| Control::Stop);
+    work.tell(&mut |_: &Progress| Control::Stop);
     let (films, taken, is_interrupted) = work.finish(&mut drop);
     let kept = std::fs::read_to_string(&path);
     std::fs::remove_file(&path).unwrap();
