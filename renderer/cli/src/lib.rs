@@ -134,7 +134,7 @@ fn obey(arguments: Vec<OsString>) -> ExitCode {
     }
     let result = match command {
         Command::Render(args) => render::run(&args, shard::common_arguments(&program, &given)),
-        Command::View(args) => view::run(&args, source::scene_arguments(&program, &given)),
+        Command::View(args) => view::run(&args, source::scene_arguments(&given)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Defocus(args) => defocus::run(&args),

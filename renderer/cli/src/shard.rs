@@ -181,33 +181,23 @@ const OF_ONE_PART: [&str; 5] = ["seed", "output", "force", "quiet", "json"];
 /// The arguments that all parts of a render have in common, as shells read them. In whatever way they were given, they come in the
 /// order in which the program has them, the scene first. What says where an image goes, or how it is computed and developed, is left out.
 pub(super) fn common_arguments(program: &Command, given: &ArgMatches) -> String {
-    arguments(program, given, |command| {
-        let of_one_part = of_one_part(command);
-        move |id| !of_one_part.contains(id)
-    })
-}
-
-/// Arguments that were given, of the kinds that `which` makes a test for, as shells read them.
-pub(super) fn arguments<'a, Test: Fn(&str) -> bool>(
-    program: &'a Command,
-    given: &ArgMatches,
-    which: impl FnOnce(&'a Command) -> Test,
-) -> String {
     let chosen = given.subcommand().and_then(|(name, given)| Some((program.find_subcommand(name)?, given)));
     let Some((command, given)) = chosen else { return String::new() };
-    let is_of_them = which(command);
-    let is_wanted = |argument: &&Arg| {
-        let id = argument.get_id().as_str();
-        given.value_source(id) == Some(ValueSource::CommandLine) && is_of_them(id)
-    };
-    let wanted = command.get_arguments().filter(is_wanted).flat_map(|argument| written(argument, given));
-    wanted.map(|argument| shell_word(&argument)).collect::<Vec<_>>().join(" ")
+    let of_one_part = of_one_part(command);
+    arguments((command, given), |id| !of_one_part.contains(id))
 }
 
-/// The options of groups.
-pub(super) fn options_of<'a>(command: &'a Command, groups: &[Option<Id>]) -> HashSet<&'a str> {
-    let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
-    groups.flat_map(ArgGroup::get_args).map(Id::as_str).collect()
+/// Those of the arguments of a command that were given and are wanted, as shells read them.
+pub(super) fn arguments(
+    (command, given): (&Command, &ArgMatches),
+    is_wanted: impl Fn(&str) -> bool,
+) -> String {
+    let is_there = |argument: &&Arg| {
+        let id = argument.get_id().as_str();
+        given.value_source(id) == Some(ValueSource::CommandLine) && is_wanted(id)
+    };
+    let wanted = command.get_arguments().filter(is_there).flat_map(|argument| written(argument, given));
+    wanted.map(|argument| shell_word(&argument)).collect::<Vec<_>>().join(" ")
 }
 
 /// The options that may differ between parts.
@@ -221,7 +211,8 @@ fn of_one_part(command: &Command) -> HashSet<&str> {
         ImageArgs::group_id(),
         LiveArgs::group_id(),
     ];
-    options_of(command, &groups).into_iter().chain(OF_ONE_PART).collect()
+    let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
+    groups.flat_map(ArgGroup::get_args).map(Id::as_str).chain(OF_ONE_PART).collect()
 }
 
 /// An argument as it may be written, as often as it was given.

@@ -183,12 +183,11 @@ impl GltfArgs {
     }
 }
 
-/// The arguments that say which scene to read, and how, as shells read them.
-pub(super) fn scene_arguments(program: &Command, given: &ArgMatches) -> String {
-    shard::arguments(program, given, |command| {
-        let options = shard::options_of(command, &[SceneArgs::group_id(), GltfArgs::group_id()]);
-        move |id| options.contains(id)
-    })
+/// Those arguments of a command that say which scene to read, and how, as shells read them.
+pub(super) fn scene_arguments(given: &ArgMatches) -> String {
+    let command = SceneArgs::augment_args(Command::new("scene"));
+    let given = given.subcommand().map_or(given, |(_, given)| given);
+    shard::arguments((&command, given), |_| true)
 }
 
 impl SceneArgs {

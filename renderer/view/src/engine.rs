@@ -195,6 +195,9 @@ impl Engine {
         if rendered.interrupted {
             return Ok(false);
         }
+        if is_coarse {
+            return Ok(true);
+        }
         let films = FilmsSoFar { image: rendered.film, shorter: rendered.shorter };
         watcher.show_films(&rendered.progress, films);
         watcher.tell(&rendered.progress, RenderState::Done);

@@ -213,6 +213,8 @@ struct Stream {
     /// The last that were sent, of the page's layer and the one that was kept.
     sent: [Option<Arc<Picture>>; 2],
     number: u32,
+    /// Whether the last of the page's layer was not exact.
+    is_rough: bool,
     /// When the frame that is not on the screen yet was sent, and its bytes.
     under_way: Option<(Instant, usize)>,
     /// Bytes per second, as far as they are known.
@@ -231,11 +233,20 @@ impl Stream {
             (Some(sent), Some(latest)) => !Arc::ptr_eq(sent, latest),
         };
         let latest = hub.pictures_of(id);
-        let i = [1, 0].into_iter().find(|i| is_new(&self.sent[*i], &latest[*i]))?;
-        let picture = latest[i].clone()?;
-        self.sent[i] = Some(Arc::clone(&picture));
+        let (picture, encoding) = match [1, 0].into_iter().find(|i| is_new(&self.sent[*i], &latest[*i])) {
+            Some(i) => {
+                let picture = latest[i].clone()?;
+                let encoding = self.encoding(&picture);
+                if i == 0 {
+                    self.is_rough = encoding != Encoding::Rgb9e5;
+                }
+                self.sent[i] = Some(Arc::clone(&picture));
+                (picture, encoding)
+            }
+            None => (self.refined()?, Encoding::Rgb9e5),
+        };
         self.number = self.number.wrapping_add(1);
-        let (encoding, number) = (self.encoding(&picture), self.number);
+        let number = self.number;
         let message = tokio::task::spawn_blocking(move || picture.message(encoding, number)).await.ok()?;
         self.under_way = Some((Instant::now(), message.len()));
         Some(Message::Binary(message.into()))
@@ -243,18 +254,36 @@ impl Stream {
 
     /// Exact, unless that would take too long.
     fn encoding(&self, picture: &Picture) -> Encoding {
-        let seconds = picture.exact_bytes() as f64 / self.rate.unwrap_or(f64::INFINITY);
         let patience = if picture.is_fleeting { 0.1 } else { 2.0 };
-        if seconds <= patience { Encoding::Rgb9e5 } else { Encoding::LogJpeg }
+        if self.seconds(picture) <= patience { Encoding::Rgb9e5 } else { Encoding::LogJpeg }
+    }
+
+    /// How long a picture is under way if it is exact, as far as that is known.
+    fn seconds(&self, picture: &Picture) -> f64 {
+        picture.exact_bytes() as f64 / self.rate.unwrap_or(f64::INFINITY)
+    }
+
+    /// The picture that was sent last, which is to be sent exactly, as there is nothing newer.
+    fn refined(&mut self) -> Option<Arc<Picture>> {
+        const PATIENCE: f64 = 4.0;
+        let picture =
+            self.sent[0].clone().filter(|picture| self.is_rough && self.seconds(picture) <= PATIENCE)?;
+        self.is_rough = false;
+        Some(picture)
     }
 
     /// A frame is on the screen.
     fn acknowledge(&mut self, number: u32) {
+        /// Small frames take no less time where the connection is fast.
+        const LARGE: usize = 100_000;
+        /// A page that takes longer was not on the screen.
+        const LONGEST: Duration = Duration::from_secs(5);
         let Some((at, bytes)) = self.under_way.take_if(|_| number == self.number) else { return };
-        // Small ones say little of the connection.
-        const ENOUGH: usize = 100_000;
-        if bytes >= ENOUGH {
-            self.rate = Some(bytes as f64 / at.elapsed().as_secs_f64().max(1e-3));
+        let took = at.elapsed();
+        let rate = bytes as f64 / took.as_secs_f64().max(1e-3);
+        let is_known = self.rate.is_some_and(|known| rate <= known) && bytes < LARGE;
+        if took < LONGEST && !is_known && (self.rate.is_some() || bytes >= LARGE) {
+            self.rate = Some(rate);
         }
     }
 }

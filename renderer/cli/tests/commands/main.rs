@@ -24,3 +24,5 @@ mod references;
 mod regress;
 mod resume;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod view;

@@ -1,5 +1,5 @@
 //! Pages in a headless browser, where there is one.
 
-mod browser;
+pub(crate) mod browser;
 mod html_report;
 mod sweep_page;

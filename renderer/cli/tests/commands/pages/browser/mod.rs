@@ -32,7 +32,14 @@ impl Browser {
         let port = lines.map_while(Result::ok).find_map(|l| Some(l.split_once(started)?.1.to_owned()));
         let port = port.expect("chromedriver says its port");
         let address = format!("http://127.0.0.1:{}/session", port.trim_end_matches('.'));
-        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--force-device-scale-factor=1"];
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--force-device-scale-factor=1",
+            // Pages draw with WebGL, also where there is no GPU.
+            "--use-angle=swiftshader",
+            "--enable-unsafe-swiftshader",
+        ];
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -59,7 +66,12 @@ impl Browser {
 
     /// Opens a file and waits until it is loaded.
     pub(crate) fn open(&self, file: &Path) {
-        self.post("/url", json!({ "url": format!("file://{}", file.display()) }));
+        self.visit(&format!("file://{}", file.display()));
+    }
+
+    /// Opens a page and waits until it is loaded.
+    pub(crate) fn visit(&self, url: &str) {
+        self.post("/url", json!({ "url": url }));
     }
 
     /// Runs the body of a function in the page; what it returns.
