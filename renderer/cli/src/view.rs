@@ -1,7 +1,7 @@
 //! `torrance view`: a scene in the browser, as it becomes sharper and as it is changed.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;
 
@@ -74,6 +74,9 @@ pub(super) struct Args {
 /// Serves the view until it is interrupted. `scene` is how command lines name it.
 pub(super) fn run(args: &Args, scene: String) -> Result<ExitCode, Failure> {
     let mut device = device::find(&args.device)?;
+    let address = SocketAddr::new(args.bind, args.port);
+    let listener = TcpListener::bind(address)
+        .map_err(|error| Failure::input(format_args!("cannot serve at {address}: {error}")))?;
     device.memory = args.device_memory;
     renderer::limit_threads(args.threads);
     let mut notes = Notes::new(args.quiet);
@@ -108,14 +111,11 @@ pub(super) fn run(args: &Args, scene: String) -> Result<ExitCode, Failure> {
         watch: args.watch,
     };
     let own = host_name();
-    let place = Place {
-        address: SocketAddr::new(args.bind, args.port),
-        hosts: args.host.iter().chain(&own).cloned().collect(),
-    };
+    let place = Place { listener, hosts: args.host.iter().chain(&own).cloned().collect() };
     signals::catch(true);
     signals::begin_render();
-    let view = View::serve(&place, settings, values, resident)
-        .map_err(|error| Failure::running(format_args!("cannot serve at {}: {error}", place.address)))?;
+    let view = View::serve(place, settings, values, resident)
+        .map_err(|error| Failure::running(format_args!("cannot serve at {address}: {error}")))?;
     print(format!("http://{}{}\n", shown(view.address(), own.as_deref()), view.path()))?;
     if !args.quiet {
         say("open this address in a browser; Ctrl-C ends the view");
@@ -123,7 +123,10 @@ pub(super) fn run(args: &Args, scene: String) -> Result<ExitCode, Failure> {
     while view.is_served() && !signals::is_stopping() {
         thread::sleep(Duration::from_millis(50));
     }
-    Ok(ExitCode::SUCCESS)
+    match signals::is_stopping() {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err(Failure::running("the view has ended by itself; please report this")),
+    }
 }
 
 /// Has other programs go first: a browser on this machine, too, wants to show what is rendered.

@@ -289,6 +289,33 @@ impl SceneValues {
         }
     }
 
+    /// Adds to a table what its type has to have and it lacks: as another scene has it there, if it is of that type, or an example. The paths
+    /// of what is added.
+    pub fn complete(&mut self, table: &str, like: &Self) -> Vec<String> {
+        let Ok((keys, Target { section, kind, .. })) = self.place(&format!("{table}.type")) else {
+            return Vec::new();
+        };
+        let Some(Value::Table(own)) = self.entry(table) else { return Vec::new() };
+        let other = like.entry(table).filter(|other| other.get("type") == own.get("type"));
+        let lacks = |key: &&Key| {
+            let has = |name: &str| own.contains_key(name);
+            !has(key.name) && !key.instead.iter().any(|name| has(name))
+        };
+        debug_assert_eq!(keys.last().map(String::as_str), Some("type"));
+        let kind = own.get("type").and_then(Value::as_str).and_then(|name| section.type_named(name)).or(kind);
+        let mut added = Vec::new();
+        for key in section.keys_of(kind).filter(lacks) {
+            let others = other.as_ref().and_then(|other| other.get(key.name)).cloned();
+            let example = || key.required.then(|| Value::from_str(key.example).ok()).flatten();
+            if let Some(value) = others.or_else(example) {
+                let path = format!("{table}.{}", toml_key(key.name));
+                self.put_entry(&path, Some(value));
+                added.push(path);
+            }
+        }
+        added
+    }
+
     /// Whether values name files that are nowhere but in memory, as meshes of glTF are.
     pub fn has_files_in_memory(&self) -> bool {
         self.base.has_files_in_memory

@@ -9,6 +9,7 @@ use torrance_scene::{Control, EditableParameter, PathError, SceneValues, keys_of
 use torrance_text::{quoted, shell_word};
 
 use crate::Settings;
+use crate::files::Watched;
 use crate::hub::{Command, Hub, PageId};
 use crate::message::{Change, Export, HistoryState, ParameterState, Reply, SceneState};
 use crate::picture::LAYERS;
@@ -20,11 +21,14 @@ const MOST_STEPS: usize = 1000;
 pub(crate) struct Document {
     hub: Arc<Hub>,
     settings: Settings,
+    watched: Watched,
     device: String,
     live: LiveScene,
     /// As the file has it.
     original: SceneValues,
     original_values: HashMap<String, Value>,
+    /// Edits that cannot be taken back any more, one by one.
+    forgotten: Step,
     steps: Vec<Step>,
     /// How many of them are done; the others have been taken back.
     done: usize,
@@ -32,6 +36,8 @@ pub(crate) struct Document {
     gesture: Option<(PageId, u64)>,
     /// Parameters as pages know them.
     told: Vec<(String, Value)>,
+    /// What is wrong with the file since it was read last.
+    file_problem: Option<String>,
     pub(crate) revision: u32,
 }
 
@@ -51,18 +57,26 @@ struct Table {
 }
 
 impl Document {
-    pub(crate) fn new(hub: Arc<Hub>, settings: Settings, values: SceneValues, device: String) -> Self {
+    pub(crate) fn new(
+        hub: Arc<Hub>,
+        (settings, watched): (Settings, Watched),
+        values: SceneValues,
+        device: String,
+    ) -> Self {
         let mut document = Self {
             hub,
             settings,
+            watched,
             device,
             live: LiveScene::new(values.clone()),
             original_values: values_of(&values),
             original: values,
+            forgotten: Step::default(),
             steps: Vec::new(),
             done: 0,
             gesture: None,
             told: Vec::new(),
+            file_problem: None,
             revision: 1,
         };
         document.tell_all();
@@ -82,6 +96,11 @@ impl Document {
         Ok(built)
     }
 
+    /// What is wrong with the file: the scene is as it was before.
+    pub(crate) const fn file_problem(&self) -> Option<&String> {
+        self.file_problem.as_ref()
+    }
+
     /// Samples per pixel to take at most.
     pub(crate) const fn spp(&self) -> u32 {
         self.settings.spp
@@ -98,6 +117,12 @@ impl Document {
                 Command::Reset => self.reset(),
                 Command::Export => {
                     self.hub.reply(page, &Reply::Export(Box::new(self.export())));
+                    Ok(())
+                }
+                Command::Greet => {
+                    let scene = self.scene(&self.live.values().editable());
+                    self.hub.reply(page, &scene);
+                    self.hub.keep_scene(&scene);
                     Ok(())
                 }
                 Command::Reload => {
@@ -121,7 +146,7 @@ impl Document {
     ) -> Result<(), String> {
         let now = Some((page, gesture));
         let step = self.attempt(values)?;
-        if step.tables.iter().any(|table| table.before != table.after) {
+        if step.is_change() {
             self.revision += 1;
             self.steps.truncate(self.done);
             match self.steps.last_mut().filter(|_| self.gesture == now) {
@@ -129,12 +154,13 @@ impl Document {
                 None => self.steps.push(step),
             }
             let excess = self.steps.len().saturating_sub(MOST_STEPS);
-            self.steps.drain(..excess);
+            self.steps.drain(..excess).for_each(|step| self.forgotten.extend(step));
             self.done = self.steps.len();
             self.gesture = now;
         }
-        if is_done {
-            self.gesture = None;
+        if is_done && self.gesture.take() == now && self.steps.last().is_some_and(|step| !step.is_change()) {
+            self.steps.pop();
+            self.done = self.steps.len();
         }
         let are_numbers = values.iter().all(|(_, value)| value.is_number() || value.is_array());
         if are_numbers && !is_done {
@@ -149,9 +175,10 @@ impl Document {
     fn attempt(&mut self, values: &[(String, Value)]) -> Result<Step, String> {
         let mut step = Step::default();
         let mut failure = None;
+        let original = &self.original;
         self.live.change(|scene| {
             for (path, value) in values {
-                let result = touch(scene, path, value, &mut step);
+                let result = touch(scene, original, (path, value), &mut step);
                 if let Err(error) = result {
                     step.put_back(scene);
                     failure = Some(error);
@@ -179,10 +206,11 @@ impl Document {
     /// Has everything as the file has it.
     fn reset(&mut self) -> Result<(), String> {
         let mut step = Step::default();
-        let tables = self.steps[..self.done].iter().flat_map(|step| &step.tables);
-        for path in tables.map(|table| &table.path) {
+        for path in self.made().flat_map(|step| &step.tables).map(|table| &table.path) {
             let [before, after] = [self.live.values(), &self.original].map(|values| values.entry(path));
-            if before != after && !step.tables.iter().any(|table| table.path == *path) {
+            if !is_same_entry(before.as_ref(), after.as_ref())
+                && !step.tables.iter().any(|table| table.path == *path)
+            {
                 step.tables.push(Table { path: path.clone(), before, after });
             }
         }
@@ -204,13 +232,19 @@ impl Document {
         let name = quoted(&self.settings.name);
         let values = match (self.settings.reload)() {
             Ok(values) => values,
-            Err(text) => return self.hub.tell(&Reply::Problem { text: Some(text) }),
+            Err(text) => {
+                self.file_problem = Some(text.clone());
+                return self.hub.tell(&Reply::Problem { text: Some(text) });
+            }
         };
+        self.file_problem = None;
+        self.watched.set(values.files());
         let edits: Vec<_> = self.changes().into_iter().map(|change| (change.path, change.after)).collect();
         self.original_values = values_of(&values);
         self.original = values.clone();
         self.live = LiveScene::new(values);
         (self.steps, self.done, self.gesture) = (Vec::new(), 0, None);
+        self.forgotten = Step::default();
         let mut kept = Step::default();
         for (path, value) in edits {
             match self.attempt(&[(path.clone(), value)]) {
@@ -230,13 +264,20 @@ impl Document {
     /// Net differences from the file, in the order in which they were made.
     fn changes(&self) -> Vec<Change> {
         let mut changes: Vec<Change> = Vec::new();
-        for path in self.steps[..self.done].iter().flat_map(|step| &step.paths) {
+        for path in self.made().flat_map(|step| &step.paths) {
             let [before, after] = [&self.original, self.live.values()].map(|values| json_at(values, path));
-            if before != after && !changes.iter().any(|change| change.path == *path) {
+            // What is not there any more was of another type.
+            let is_changed = !after.is_null() && !is_same(&before, &after);
+            if is_changed && !changes.iter().any(|change| change.path == *path) {
                 changes.push(Change { path: path.clone(), before, after });
             }
         }
         changes
+    }
+
+    /// Steps that are done, from the first on.
+    fn made(&self) -> impl Iterator<Item = &Step> {
+        std::iter::once(&self.forgotten).chain(&self.steps[..self.done])
     }
 
     fn history(&self) -> HistoryState {
@@ -245,9 +286,16 @@ impl Document {
     }
 
     /// Tells pages of values that have been set.
-    fn tell_some(&self, values: &[(String, Value)]) {
-        let values = values.iter().map(|(path, _)| (path.clone(), json_at(self.live.values(), path)));
-        let (revision, values, history) = (self.revision, values.collect(), self.history());
+    fn tell_some(&mut self, set: &[(String, Value)]) {
+        let mut values = Vec::new();
+        for (path, _) in set {
+            let value = json_at(self.live.values(), path);
+            if let Some((_, told)) = self.told.iter_mut().find(|(known, _)| known == path) {
+                told.clone_from(&value);
+            }
+            values.push((path.clone(), value));
+        }
+        let (revision, history) = (self.revision, self.history());
         self.hub.tell(&Reply::Values { revision, values, history });
     }
 
@@ -343,6 +391,10 @@ impl Document {
 }
 
 impl Step {
+    fn is_change(&self) -> bool {
+        self.tables.iter().any(|table| !is_same_entry(table.before.as_ref(), table.after.as_ref()))
+    }
+
     /// Adds what has been done after it.
     fn extend(&mut self, later: Self) {
         for table in later.tables {
@@ -367,28 +419,64 @@ impl Step {
     }
 }
 
-/// Sets a value, and notes the table that it is in.
-fn touch(scene: &mut SceneValues, path: &str, value: &Value, step: &mut Step) -> Result<(), String> {
-    let words = |error: PathError| error.to_string();
-    let table = table_of(path).map_err(words)?;
+/// Sets a value, and notes the table that it is in. Whatever a new type lacks it gets as the original has it, or as an example.
+fn touch(
+    scene: &mut SceneValues,
+    original: &SceneValues,
+    (path, value): (&str, &Value),
+    step: &mut Step,
+) -> Result<(), String> {
+    let table = table_of(scene, path).map_err(|error| error.to_string())?;
     let before = scene.entry(&table);
-    match value {
-        Value::String(text) => scene.set(path, text).map_err(words)?,
-        value => {
-            let value = toml::Value::try_from(value).map_err(|error| format!("{path}: {error}"))?;
-            scene.set_value(path, &value).map_err(words)?;
-        }
+    let mut paths = vec![path.to_owned()];
+    let result = match value {
+        Value::String(text) => scene.set(path, text).map_err(|error| error.to_string()),
+        value => toml::Value::try_from(value)
+            .map_err(|error| format!("{path}: {error}"))
+            .and_then(|value| scene.set_value(path, &value).map_err(|error| error.to_string())),
+    };
+    if let Err(error) = result {
+        // Tables on the way may be there by now.
+        scene.put_entry(&table, before);
+        return Err(error);
+    }
+    if let Some(whole) = path.strip_suffix(".type") {
+        paths.extend(scene.complete(whole, original));
     }
     let after = scene.entry(&table);
-    step.extend(Step { tables: vec![Table { path: table, before, after }], paths: vec![path.to_owned()] });
+    step.extend(Step { tables: vec![Table { path: table, before, after }], paths });
     Ok(())
 }
 
-/// The path of a table that has all that changes where a value is set: what is at its first two keys, or the first.
-fn table_of(path: &str) -> Result<String, PathError> {
+/// The path of the table that has all that changes where a value is set: that of a thing with a name or a number, or else a section.
+fn table_of(scene: &SceneValues, path: &str) -> Result<String, PathError> {
     let keys = keys_of_path(path)?;
-    let n = if keys.len() > 2 { 2 } else { 1 };
+    let things = match scene.entry(&toml_key(&keys[0])) {
+        Some(toml::Value::Table(table)) => !table.is_empty() && table.values().all(toml::Value::is_table),
+        Some(value) => value.is_array(),
+        None => false,
+    };
+    let n = if things && keys.len() > 1 { 2 } else { 1 };
     Ok(keys[..n].iter().map(|key| toml_key(key)).collect::<Vec<_>>().join("."))
+}
+
+/// Whether values are equal, as numbers are whether or not they have a point.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| is_same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn is_same_entry(a: Option<&toml::Value>, b: Option<&toml::Value>) -> bool {
+    let json = |value: Option<&toml::Value>| serde_json::to_value(value).unwrap_or_default();
+    a == b || is_same(&json(a), &json(b))
 }
 
 /// The values of all parameters.

@@ -21,6 +21,10 @@ use crate::surfaces::Surfaces;
 
 /// How long the first picture of a change may take; where it would take longer, it has fewer pixels.
 const FIRST_PICTURE: Duration = Duration::from_millis(50);
+/// Paths per second of a thread, before they are measured.
+const SLOW_CPU: f64 = 5e5;
+/// How long a change waits for a picture of the one before.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// How long nothing has to move for the picture to get all its pixels.
 const STILL: Duration = Duration::from_millis(250);
 /// Most pixels of a side for one of a coarse picture.
@@ -28,7 +32,7 @@ const COARSEST: u32 = 8;
 /// Bounds of the time between two pictures, which is a part of the render's.
 const BETWEEN_PICTURES: [Duration; 2] = [Duration::from_millis(40), Duration::from_secs(1)];
 /// Likewise between films, which take longer.
-const BETWEEN_FILMS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(8)];
+const BETWEEN_FILMS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(6)];
 /// Likewise where a page has a layer before it that is made of films.
 const BETWEEN_WANTED_FILMS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(2)];
 /// How often pages are told how far the render is.
@@ -36,6 +40,17 @@ const BETWEEN_NEWS: Duration = Duration::from_millis(250);
 
 /// The probability that two pictures are called different though their scenes are the same.
 const LEVEL: f64 = 1e-3;
+
+/// How a render has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// The picture is done.
+    Done,
+    /// There is no picture of the scene.
+    Failed,
+    /// Another is wanted.
+    Stopped,
+}
 
 /// A machine at the view's scene.
 pub(crate) struct Engine {
@@ -53,6 +68,10 @@ struct Look {
     surfaces: Arc<Surfaces>,
     /// Paths per second, as far as they are known.
     rate: Option<f64>,
+    /// The revision of which there is a picture.
+    shown: Option<u32>,
+    /// Revision, pixels and samples per pixel of the best picture.
+    best: (u32, u32, u32),
     /// The films of the picture, and its samples per pixel.
     films: Option<(Arc<Film>, u32)>,
     noise: Option<f64>,
@@ -76,6 +95,8 @@ impl Engine {
             hub: Arc::clone(&hub),
             surfaces: Arc::clone(&surfaces),
             rate: None,
+            shown: None,
+            best: (0, 0, 0),
             films: None,
             noise: None,
             has_shorter: false,
@@ -96,12 +117,11 @@ impl Engine {
                 scene = self.build();
                 revision = Some(self.document.revision);
             }
-            let is_done = match &scene {
-                Some(scene) => self.render(self.document.revision, scene),
-                None => true,
-            };
-            if is_done {
-                self.rest();
+            let now = self.document.revision;
+            match scene.as_ref().map_or(Outcome::Failed, |scene| self.render(now, scene)) {
+                Outcome::Done => self.rest(now, if self.look.has_shorter { &[] } else { &SPLIT_LIGHT }),
+                Outcome::Failed => self.rest(now, &[]),
+                Outcome::Stopped => {}
             }
         }
     }
@@ -110,7 +130,7 @@ impl Engine {
     fn build(&mut self) -> Option<BuiltScene> {
         match self.document.build() {
             Ok(built) => {
-                self.hub.tell(&Reply::Problem { text: None });
+                self.hub.tell(&Reply::Problem { text: self.document.file_problem().cloned() });
                 self.surfaces.set_scene(self.document.revision, built.clone());
                 self.hub.wake();
                 self.look.films = None;
@@ -123,41 +143,36 @@ impl Engine {
         }
     }
 
-    /// Answers questions about a picture that is done, until the scene is another, or other films of it are wanted.
-    fn rest(&mut self) {
-        let revision = self.document.revision;
-        let others: &[&str] = if self.look.has_shorter { &[] } else { &SPLIT_LIGHT };
-        while !self.hub.is_over() && self.document.revision == revision && !self.hub.wants(others) {
-            self.hub.wait(others);
-            self.document.obey();
+    /// Answers questions about a picture that is done, until the scene is another, or one of these layers is wanted.
+    fn rest(&mut self, revision: u32, layers: &[&str]) {
+        while !self.hub.is_over() && self.document.revision == revision && !self.hub.wants(layers) {
             self.look.answer(revision);
+            self.hub.wait(layers);
+            self.document.obey();
         }
     }
 
-    /// Renders until the scene is another. Says whether the picture is done.
-    fn render(&mut self, revision: u32, scene: &BuiltScene) -> bool {
+    /// Renders until the scene is another, or the picture done.
+    fn render(&mut self, revision: u32, scene: &BuiltScene) -> Outcome {
         let size = [scene.data.width, scene.data.height];
-        let coarse = self.look.coarseness(size);
-        let mut has_shown = false;
-        if coarse > 1 {
+        let coarse = self.look.coarseness(size, self.resident.is_gpu());
+        let mut outcome = Ok(false);
+        if coarse > 1 && self.look.shown != Some(revision) {
             let [width, height] = size.map(|n| n.div_ceil(coarse));
-            let small = scene.resized(width, height);
-            match self.render_until(revision, &small, (true, false)) {
-                Err(error) => return self.fail(&error),
-                Ok(_) if self.document.revision != revision || self.hub.is_over() => return false,
-                Ok(_) => has_shown = true,
+            outcome = self.render_until(revision, &scene.resized(width, height), true);
+        }
+        if outcome.is_ok() && self.document.revision == revision && !self.hub.is_over() {
+            outcome = self.render_until(revision, &scene.data, false);
+        }
+        match outcome {
+            Ok(is_done) if is_done && self.document.revision == revision => Outcome::Done,
+            Ok(_) => Outcome::Stopped,
+            // The picture stays as it is until the scene is another.
+            Err(error) => {
+                self.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+                Outcome::Failed
             }
         }
-        match self.render_until(revision, &scene.data, (false, has_shown)) {
-            Ok(is_done) => is_done,
-            Err(error) => self.fail(&error),
-        }
-    }
-
-    /// The picture stays as it is until the scene is another.
-    fn fail(&self, error: &MachineError) -> bool {
-        self.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
-        true
     }
 
     /// Renders until all samples are taken, or the scene is another, or, if it `is_coarse`, nothing moves any more.
@@ -165,13 +180,13 @@ impl Engine {
         &mut self,
         revision: u32,
         scene: &SceneData,
-        (is_coarse, has_shown): (bool, bool),
+        is_coarse: bool,
     ) -> Result<bool, MachineError> {
         let spp = self.document.spp();
         let options = Options {
             integrator: self.integrator,
             launches: Launches::Prompt,
-            shorter: !is_coarse && self.hub.wants(&SPLIT_LIGHT),
+            shorter: self.hub.wants(&SPLIT_LIGHT),
             ..Options::default()
         };
         self.look.has_shorter = options.shorter;
@@ -182,7 +197,6 @@ impl Engine {
             revision,
             size: [scene.width, scene.height],
             is_coarse,
-            has_shown,
             spp,
             begin: Instant::now(),
             rested: Duration::ZERO,
@@ -216,8 +230,6 @@ struct Watcher<'a> {
     size: [u32; 2],
     /// Whether it has fewer pixels than the picture.
     is_coarse: bool,
-    /// Whether there has been a picture of this revision.
-    has_shown: bool,
     spp: u32,
     begin: Instant,
     /// Time that nobody looked.
@@ -243,7 +255,8 @@ impl Observer for Watcher<'_> {
             return Control::Stop;
         }
         // Whoever drags wants to see something on the way.
-        if self.has_shown && (self.document.obey() || self.is_over()) {
+        let may_stop = self.has_shown() || self.elapsed() >= PATIENCE;
+        if may_stop && (self.document.obey() || self.is_over()) {
             return Control::Stop;
         }
         if progress.spp == 0 {
@@ -258,7 +271,6 @@ impl Observer for Watcher<'_> {
     fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]) {
         self.publish(RADIANCE, progress.spp, radiance.to_vec());
         self.shown = self.elapsed();
-        self.has_shown = true;
     }
 
     fn show_films(&mut self, progress: &Progress, FilmsSoFar { image, shorter }: FilmsSoFar) {
@@ -273,12 +285,13 @@ impl Observer for Watcher<'_> {
             self.publish("direct", spp, between(direct, emission));
             self.publish("indirect", spp, between(&image, direct));
         }
-        self.look.noise = noise_of(&image);
-        self.look.films = Some((Arc::new(image), spp));
-        self.look.answer(self.revision);
         self.shown = self.elapsed();
         self.films_shown = self.shown;
-        self.has_shown = true;
+        if !self.is_coarse {
+            self.look.noise = noise_of(&image);
+            self.look.films = Some((Arc::new(image), spp));
+            self.look.answer(self.revision);
+        }
     }
 }
 
@@ -294,25 +307,45 @@ impl Watcher<'_> {
         is_still || !self.is_coarse && !self.look.has_shorter && self.look.hub.wants(&SPLIT_LIGHT)
     }
 
+    /// Whether there has been a picture of the scene.
+    fn has_shown(&self) -> bool {
+        self.look.shown == Some(self.revision)
+    }
+
     /// What to show now.
-    fn next_show(&self) -> Control {
-        if !self.has_shown {
-            return Control::Show;
-        }
+    fn next_show(&mut self) -> Control {
         let elapsed = self.elapsed();
         let is_due = |last: Duration, part: u32, [least, most]: [Duration; 2]| {
             elapsed >= last + (last / part).clamp(least, most)
         };
         let hub = &self.look.hub;
         let wants_films = hub.wants(&[NOISE]) || hub.wants(&SPLIT_LIGHT);
+        if !self.has_shown() {
+            return if wants_films { Control::ShowFilms } else { Control::Show };
+        }
+        let (has_questions, are_exact) = hub.questions();
         let between = if wants_films { BETWEEN_WANTED_FILMS } else { BETWEEN_FILMS };
-        if !self.is_coarse && (hub.has_questions() || is_due(self.films_shown, 1, between)) {
+        let is_asked = has_questions && (are_exact || self.look.films.is_none());
+        if if self.is_coarse { wants_films } else { is_asked } || is_due(self.films_shown, 1, between) {
             return Control::ShowFilms;
+        }
+        if has_questions && !self.is_coarse {
+            self.look.answer(self.revision);
         }
         if is_due(self.shown, 4, BETWEEN_PICTURES) { Control::Show } else { Control::Continue }
     }
 
-    fn publish(&self, layer: &'static str, spp: u32, pixels: Vec<[f32; 3]>) {
+    fn publish(&mut self, layer: &'static str, spp: u32, pixels: Vec<[f32; 3]>) {
+        // A render that began anew for other films has to come as far as the one before.
+        let area = self.size[0] * self.size[1];
+        let best = (self.revision, area, spp);
+        if layer == RADIANCE && self.has_shown() && best < self.look.best {
+            return;
+        }
+        if layer == RADIANCE {
+            self.look.best = best;
+        }
+        self.look.shown = Some(self.revision);
         let is_fleeting = self.elapsed() < Duration::from_secs(1);
         self.look.hub.publish(Picture::new(self.revision, layer, (self.size, spp), pixels, is_fleeting));
     }
@@ -346,8 +379,12 @@ impl Watcher<'_> {
 
 impl Look {
     /// How many pixels of a side are one of the first picture's.
-    fn coarseness(&self, [width, height]: [u32; 2]) -> u32 {
-        let Some(rate) = self.rate else { return 1 };
+    fn coarseness(&self, [width, height]: [u32; 2], is_gpu: bool) -> u32 {
+        let rate = match (self.rate, is_gpu) {
+            (Some(rate), _) => rate,
+            (None, true) => return 1,
+            (None, false) => SLOW_CPU * thread::available_parallelism().map_or(1.0, |n| n.get() as f64),
+        };
         let pixels = f64::from(width) * f64::from(height);
         let most = rate * FIRST_PICTURE.as_secs_f64();
         if pixels <= most {
@@ -358,8 +395,11 @@ impl Look {
 
     /// Answers what has been asked about the picture, if its films are known.
     fn answer(&mut self, revision: u32) {
-        let Some((film, spp)) = self.films.clone() else { return };
         for (page, question) in self.hub.take_questions() {
+            let Some((film, spp)) = self.films.clone() else {
+                self.hub.reply(page, &Reply::Refused { text: "there is no picture of the scene".to_owned() });
+                continue;
+            };
             match question {
                 Question::Probe { x, y } => self.probe(page, &film, (revision, x, y)),
                 Question::Snapshot => {

@@ -1,8 +1,8 @@
 //! Files that change while they are looked at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -19,17 +19,41 @@ fn stamp(path: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Has the scene read again when files have changed, and stay as they are for a moment: editors write in parts.
-pub(crate) fn watch(hub: &Arc<Hub>, files: impl IntoIterator<Item = PathBuf>) {
-    let mut known: BTreeMap<_, _> = files.into_iter().map(|path| (path.clone(), stamp(&path))).collect();
-    let mut is_changing = false;
-    while !hub.is_over() {
-        thread::sleep(EVERY);
+/// The files of a scene, which may be others when it is read again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Watched(Arc<Mutex<BTreeMap<PathBuf, Stamp>>>);
+
+impl Watched {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Stamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From here on it is these. What is known of one that was among them stays.
+    pub(crate) fn set(&self, files: &BTreeSet<PathBuf>) {
+        let mut known = self.lock();
+        known.retain(|path, _| files.contains(path));
+        for path in files {
+            known.entry(path.clone()).or_insert_with(|| stamp(path));
+        }
+    }
+
+    /// Whether one is not as it was.
+    fn have_changed(&self) -> bool {
         let mut has_changed = false;
-        for (path, before) in &mut known {
+        for (path, before) in self.lock().iter_mut() {
             let now = stamp(path);
             has_changed |= std::mem::replace(before, now) != now;
         }
+        has_changed
+    }
+}
+
+/// Has the scene read again when files have changed, and stay as they are for a moment: editors write in parts.
+pub(crate) fn watch(hub: &Hub, files: &Watched) {
+    let mut is_changing = false;
+    while !hub.is_over() {
+        thread::sleep(EVERY);
+        let has_changed = files.have_changed();
         if is_changing && !has_changed {
             hub.reload();
         }

@@ -18,6 +18,8 @@ const MOST_PAGES: usize = 32;
 const MOST_REPLIES: usize = 256;
 /// Commands and questions of all pages that wait.
 const MOST_REQUESTS: usize = 1024;
+/// Values that are set at once.
+const MOST_VALUES: usize = 256;
 
 /// A page's number.
 pub(crate) type PageId = u64;
@@ -33,8 +35,10 @@ pub(crate) enum Command {
     Undo,
     Redo,
     Reset,
-    /// Says where the edits are in the history.
+    /// Wants the edits in other words.
     Export,
+    /// Has come while values were changing, and wants to know the scene.
+    Greet,
     /// The files have changed.
     Reload,
 }
@@ -76,6 +80,8 @@ struct State {
     pictures: BTreeMap<&'static str, Arc<Picture>>,
     /// What a page that comes is told.
     scene: Option<Arc<str>>,
+    /// Whether the scene has changed since that was said.
+    is_scene_stale: bool,
     problem: Option<Arc<str>>,
     progress: Option<Arc<str>>,
     is_over: bool,
@@ -117,13 +123,18 @@ impl Hub {
         state.next_page += 1;
         let id = state.next_page;
         state.pages.insert(id, Page { layer: RADIANCE, replies: sender });
+        if state.is_scene_stale {
+            state.commands.push_back((id, Command::Greet));
+        }
         self.changed.notify_all();
         Some(Arrival { id, replies, pictures: self.pictures.subscribe() })
     }
 
     /// A page goes.
     pub(crate) fn leave(&self, id: PageId) {
-        self.lock().pages.remove(&id);
+        let mut state = self.lock();
+        state.pages.remove(&id);
+        state.forget_unwanted();
         self.changed.notify_all();
     }
 
@@ -143,6 +154,9 @@ impl Hub {
             put(&mut state.commands, page, command);
         };
         match request {
+            Request::Set { values, .. } if values.len() > MOST_VALUES => {
+                return Err(format!("{} values at once are too many", values.len()));
+            }
             Request::Set { values, gesture, done } => {
                 command(Command::Set { values, gesture, is_done: done })
             }
@@ -169,6 +183,7 @@ impl Hub {
                 if let Some(page) = state.pages.get_mut(&page) {
                     page.layer = layer;
                 }
+                state.forget_unwanted();
                 self.pictures.send_replace(());
             }
             Request::Ack { .. } => {}
@@ -198,8 +213,11 @@ impl Hub {
         std::mem::take(&mut self.lock().questions)
     }
 
-    pub(crate) fn has_questions(&self) -> bool {
-        !self.lock().questions.is_empty()
+    /// Whether there are questions, and whether some take films as they are now.
+    pub(crate) fn questions(&self) -> (bool, bool) {
+        let state = self.lock();
+        let is_exact = |(_, question): &(PageId, Question)| !matches!(question, Question::Probe { .. });
+        (!state.questions.is_empty(), state.questions.iter().any(is_exact))
     }
 
     /// Waits until there is something to do, or one of these layers is wanted.
@@ -227,7 +245,7 @@ impl Hub {
     /// whether something else is wanted of its surfaces.
     pub(crate) fn wait_for_looks(
         &self,
-        wanted: impl Fn() -> Option<(u32, bool)>,
+        wanted: impl Fn() -> Option<(Option<u32>, bool)>,
     ) -> Option<Vec<(PageId, Look)>> {
         let mut state = self.lock();
         loop {
@@ -235,12 +253,19 @@ impl Hub {
                 return None;
             }
             if let Some((revision, is_wanted)) = wanted()
-                && (is_wanted || !state.looks.is_empty() || state.lacks_surfaces(revision))
+                && (is_wanted
+                    || !state.looks.is_empty()
+                    || revision.is_some_and(|revision| state.lacks_surfaces(revision)))
             {
                 return Some(std::mem::take(&mut state.looks));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Puts looks back that were not at the scene as it is.
+    pub(crate) fn look_again(&self, looks: Vec<(PageId, Look)>) {
+        self.lock().looks.extend(looks);
     }
 
     /// Wakes those who wait for looks: the scene is another.
@@ -288,7 +313,8 @@ impl Hub {
         let text = text_of(reply);
         let mut state = self.lock();
         match reply {
-            Reply::Scene(_) => state.scene = Some(Arc::clone(&text)),
+            Reply::Scene(_) => (state.scene, state.is_scene_stale) = (Some(Arc::clone(&text)), false),
+            Reply::Values { .. } => state.is_scene_stale = true,
             Reply::Problem { .. } => state.problem = Some(Arc::clone(&text)),
             Reply::Progress { .. } => state.progress = Some(Arc::clone(&text)),
             _ => {}
@@ -298,20 +324,28 @@ impl Hub {
 
     /// What pages that come are told of the scene from now on.
     pub(crate) fn keep_scene(&self, scene: &Reply) {
-        self.lock().scene = Some(text_of(scene));
+        let mut state = self.lock();
+        (state.scene, state.is_scene_stale) = (Some(text_of(scene)), false);
     }
 
     /// A new picture.
     pub(crate) fn publish(&self, picture: Picture) {
-        self.lock().pictures.insert(picture.layer, Arc::new(picture));
+        let mut state = self.lock();
+        state.pictures.insert(picture.layer, Arc::new(picture));
+        state.forget_unwanted();
+        drop(state);
         self.pictures.send_replace(());
     }
 
-    /// The latest picture of a page's layer, and the one that was kept. Pictures of other layers that are of an old scene are none.
+    /// The latest picture of a page's layer, and the one that was kept. Of what is rendered together, there is none of a scene before.
     pub(crate) fn pictures_of(&self, page: PageId) -> [Option<Arc<Picture>>; 2] {
         let state = self.lock();
+        let revision = state.pictures.get(RADIANCE).map(|picture| picture.revision);
         let layer = state.pages.get(&page).map(|page| page.layer);
-        [layer, Some(SNAPSHOT)].map(|layer| state.pictures.get(layer?).cloned())
+        let latest = layer
+            .and_then(|layer| state.pictures.get(layer))
+            .filter(|picture| is_of_surfaces(picture.layer) || Some(picture.revision) == revision);
+        [latest.cloned(), state.pictures.get(SNAPSHOT).cloned()]
     }
 }
 
@@ -320,6 +354,7 @@ fn put(commands: &mut VecDeque<(PageId, Command)>, page: PageId, command: Comman
     if let Command::Set { values: more, gesture: of, is_done: ends } = &command
         && let Some((last, Command::Set { values, gesture, is_done })) = commands.back_mut()
         && (*last, &*gesture) == (page, of)
+        && values.len() + more.len() <= MOST_VALUES
     {
         for (path, value) in more {
             match values.iter_mut().find(|(known, _)| known == path) {
@@ -341,6 +376,12 @@ impl State {
     /// Sends a text to pages. One whose queue is full does not read, and goes.
     fn send(&mut self, text: &Arc<str>, is_meant: impl Fn(PageId) -> bool) {
         self.pages.retain(|id, page| !is_meant(*id) || page.replies.try_send(Arc::clone(text)).is_ok());
+    }
+
+    /// Forgets pictures of surfaces that nobody looks at: they are made again in a moment.
+    fn forget_unwanted(&mut self) {
+        let layers: Vec<_> = self.pages.values().map(|page| page.layer).collect();
+        self.pictures.retain(|layer, _| !is_of_surfaces(layer) || layers.contains(layer));
     }
 
     fn wants(&self, layers: &[&str]) -> bool {

@@ -5,7 +5,7 @@
 //!
 //! Three threads share a hub: the engine renders the scene as it is now, another looks at what the camera sees where, and a server
 //! speaks to pages. Pages never make the engine wait: each gets the latest picture when it has drawn the one before. For each pixel,
-//! the view takes 88 bytes of films on the host, as much again for a picture that is kept, and 16 for each layer that some page looks at.
+//! the view takes 88 bytes of films on the host, as much again for a picture that is kept, and about 16 for each layer that some page looks at.
 //!
 //! Modules know those before them: `message`; `guard`, `picture`; `hub`; `surfaces`, `document`, `files`; `engine`, `server`.
 
@@ -21,7 +21,6 @@ mod surfaces;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -30,9 +29,9 @@ use torrance_scene::SceneValues;
 
 use document::Document;
 use engine::Engine;
+use files::Watched;
 use guard::Guard;
 use hub::Hub;
-use message::Reply;
 use surfaces::Surfaces;
 
 /// Reads the scene once more, or says what is wrong with it.
@@ -57,10 +56,10 @@ pub struct Settings {
 }
 
 /// Where the view is served.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Place {
-    /// Address and port; a free one for port 0.
-    pub address: SocketAddr,
+    /// What browsers connect to.
+    pub listener: TcpListener,
     /// Names that browsers may know this machine by, beside `localhost` and its addresses.
     pub hosts: Vec<String>,
 }
@@ -77,46 +76,44 @@ impl View {
     /// Serves a scene.
     ///
     /// # Errors
-    /// The place is taken, or the system does not let it.
+    /// The system does not let it.
     pub fn serve(
-        place: &Place,
+        Place { listener, hosts }: Place,
         settings: Settings,
         values: SceneValues,
         resident: Resident,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind(place.address)?;
         let address = listener.local_addr()?;
-        let guard = Arc::new(Guard::new(place.hosts.clone()).map_err(io::Error::other)?);
+        let guard = Arc::new(Guard::new(hosts).map_err(io::Error::other)?);
         let path = format!("/{}/", guard.token());
         let (hub, surfaces) = (Arc::new(Hub::new()), Arc::new(Surfaces::default()));
         let mut view = Self { hub: Arc::clone(&hub), address, path, threads: Vec::new() };
-        let watched: Vec<PathBuf> = match settings.watch {
-            true => values.files().iter().cloned().collect(),
-            false => Vec::new(),
-        };
+        let watched = Watched::default();
+        watched.set(values.files());
+        let is_watched = settings.watch;
         let threads = settings.threads;
-        let document = Document::new(Arc::clone(&hub), settings, values, resident.name());
+        let document = Document::new(Arc::clone(&hub), (settings, watched.clone()), values, resident.name());
         let engine = Engine::new(Arc::clone(&hub), Arc::clone(&surfaces), document, resident);
         view.spawn("render", move || engine.run())?;
         let (at, seen) = (Arc::clone(&hub), Arc::clone(&surfaces));
-        view.spawn("surfaces", move || {
-            if let Err(error) = surfaces::run(&at, &seen, threads) {
-                at.tell(&Reply::Problem { text: Some(error.to_string()) });
-            }
-        })?;
-        if !watched.is_empty() {
+        view.spawn("surfaces", move || surfaces::run(&at, &seen, threads))?;
+        if is_watched {
             let hub = Arc::clone(&hub);
-            view.spawn("files", move || files::watch(&hub, watched))?;
+            view.spawn("files", move || files::watch(&hub, &watched))?;
         }
         view.spawn("server", move || {
-            // Without it, nobody can look.
-            let _ = server::serve(listener, Arc::clone(&hub), guard);
-            hub.end();
+            // The end of any thread is that of all.
+            let _ = server::serve(listener, hub, guard);
         })?;
         Ok(view)
     }
 
     fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let end = End(Arc::clone(&self.hub));
+        let work = move || {
+            let _end = end;
+            work();
+        };
         self.threads.push(thread::Builder::new().name(name.to_owned()).spawn(work)?);
         Ok(())
     }
@@ -134,6 +131,15 @@ impl View {
     /// Whether it is served still.
     pub fn is_served(&self) -> bool {
         !self.hub.is_over()
+    }
+}
+
+/// Ends the view when one of its threads ends, even by a panic: without it, the others would look alive.
+struct End(Arc<Hub>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

@@ -72,32 +72,50 @@ impl Surfaces {
     }
 
     /// The revision of the scene, and whether somebody has asked for what is not found of it.
-    fn wanted(&self) -> Option<(u32, bool)> {
+    fn wanted(&self) -> Option<(Option<u32>, bool)> {
         let state = self.lock();
         let (revision, _) = state.scene.as_ref()?;
         let found = state.found.as_ref().map(|found| found.revision);
-        Some((*revision, state.is_wanted && found != Some(*revision)))
+        Some((Some(*revision), state.is_wanted && found != Some(*revision)))
     }
 
-    /// What is found of a scene, which is looked at if nobody has.
+    /// What is found of a scene, which is looked at if nobody has; `None` if it is not the scene any more.
     fn found(
         &self,
-        cpu: &mut Resident,
-        revision: u32,
-        scene: &BuiltScene,
-    ) -> Result<Arc<Found>, MachineError> {
+        (hub, cpu): (&Hub, &mut Resident),
+        (revision, scene): (u32, &BuiltScene),
+    ) -> Result<Option<Arc<Found>>, MachineError> {
         if let Some(found) = self.lock().found.clone().filter(|found| found.revision == revision) {
-            return Ok(found);
+            return Ok(Some(found));
         }
-        let found = Arc::new(Found::new(cpu, revision, scene)?);
+        let is_old = |state: &State| state.scene.as_ref().is_none_or(|(now, _)| *now != revision);
+        let mut go_on = |_: &Progress| match hub.is_over() || is_old(&self.lock()) {
+            true => Control::Stop,
+            false => Control::Continue,
+        };
+        let Some(found) = Found::new(cpu, (revision, scene), &mut go_on)? else { return Ok(None) };
+        let found = Arc::new(found);
         let mut state = self.lock();
-        (state.found, state.is_wanted) = (Some(Arc::clone(&found)), false);
-        Ok(found)
+        if !is_old(&state) {
+            state.is_wanted = false;
+        }
+        state.found = Some(Arc::clone(&found));
+        Ok(Some(found))
     }
 }
 
-/// Looks at scenes until the hub ends.
-pub(crate) fn run(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) -> Result<(), MachineError> {
+/// Looks at scenes until the hub ends. Without a machine to do so, says that to all who ask.
+pub(crate) fn run(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) {
+    if let Err(error) = look(hub, surfaces, threads) {
+        hub.tell(&Reply::Note { text: format!("surfaces are not looked at any more: {error}") });
+        while let Some(looks) = hub.wait_for_looks(|| Some((None, false))) {
+            let text = error.to_string();
+            looks.iter().for_each(|(page, _)| hub.reply(*page, &Reply::Refused { text: text.clone() }));
+        }
+    }
+}
+
+fn look(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) -> Result<(), MachineError> {
     let machine = match DeviceChoice::Cpu.find() {
         Ok(mut cpu) => cpu.start(threads)?,
         Err(_) => return Ok(()),
@@ -108,13 +126,17 @@ pub(crate) fn run(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) -> Res
         let is_chart = |(_, look): &(PageId, Look)| matches!(look, Look::Chart { .. });
         let (charts, picks): (Vec<_>, Vec<_>) = looks.into_iter().partition(is_chart);
         if !picks.is_empty() || charts.is_empty() {
-            let found = surfaces.found(&mut cpu, revision, &scene)?;
-            for (page, look) in picks {
-                if let Look::Pick { x, y } = look {
-                    hub.reply(page, &Reply::Pick(found.pick(x, y)));
+            match surfaces.found((hub, &mut cpu), (revision, &scene))? {
+                Some(found) => {
+                    for (page, look) in picks {
+                        if let Look::Pick { x, y } = look {
+                            hub.reply(page, &Reply::Pick(found.pick(x, y)));
+                        }
+                    }
+                    found.publish(hub);
                 }
+                None => hub.look_again(picks),
             }
-            found.publish(hub);
         }
         for (page, look) in charts {
             if let Look::Chart { path, is_dark } = look {
@@ -130,8 +152,12 @@ pub(crate) fn run(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) -> Res
 }
 
 impl Found {
-    /// Looks at a scene.
-    fn new(cpu: &mut Resident, revision: u32, scene: &BuiltScene) -> Result<Self, MachineError> {
+    /// Looks at a scene, unless it is stopped.
+    fn new(
+        cpu: &mut Resident,
+        (revision, scene): (u32, &BuiltScene),
+        go_on: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Option<Self>, MachineError> {
         let aovs = [Aov::Albedo, Aov::N, Aov::Ng, Aov::Z, Aov::Uv, Aov::Shape, Aov::Material];
         let mut plan = AovPlan::new(BTreeSet::from(aovs));
         // An image that has no room for its layers is shown without them.
@@ -139,11 +165,14 @@ impl Found {
         let mut short = SceneData::clone(&scene.data);
         short.settings.max_depth = 1;
         let request = Request::new(Budget::of_samples(SAMPLES), plan.options());
-        let mut rendered = cpu.render(&short, request, &mut |_: &Progress| Control::Continue)?;
+        let mut rendered = cpu.render(&short, request, &mut { go_on })?;
+        if rendered.interrupted {
+            return Ok(None);
+        }
         let layers = plan.layers(&rendered, &short);
         let none = FirstHits { width: short.width, height: short.height, pixels: Vec::new() };
         let hits = rendered.first_hits.take().unwrap_or(none);
-        Ok(Self { revision, description: Arc::clone(&scene.description), hits, layers })
+        Ok(Some(Self { revision, description: Arc::clone(&scene.description), hits, layers }))
     }
 
     fn index(&self, x: u32, y: u32) -> Option<usize> {

@@ -213,3 +213,87 @@ fn files_that_change_are_read_again() {
     page.ask(json!({ "type": "undo" }), "values");
     assert_eq!(page.value("camera.fov").as_f64(), Some(40.0), "what was kept can be taken back");
 }
+
+/// A type that is chosen brings what it has to have, and one that is chosen again brings back what it had.
+#[test]
+fn types_come_with_their_keys() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(folder.at("scene.toml")).unwrap();
+    let text = text.replace("spp = 8", "spp = 8\nfilter = { type = \"gaussian\", sigma = 0.9 }");
+    fs::write(folder.at("scene.toml"), text).unwrap();
+    let view = Served::start(&folder, &["scene.toml", "--spp=8"]);
+    let mut page = Page::open(&view);
+    for (path, types) in [
+        ("materials.grey.type", &["conductor", "dielectric", "principled", "diffuse"][..]),
+        ("camera.type", &["orthographic", "equirectangular", "perspective"]),
+        ("render.filter.type", &["box", "mitchell", "gaussian"]),
+    ] {
+        for kind in types {
+            page.set(&[(path, json!(kind))]);
+            let picture = page.picture(8);
+            assert_eq!(page.problem, None, "{path} = {kind}");
+            let export = page.ask(json!({ "type": "export" }), "export");
+            let expected = client::rounded(&rendered(&folder, 8, &export["set"]));
+            assert_eq!(picture.decoded(), expected, "{path} = {kind}: {}", export["set"]);
+        }
+        let export = page.ask(json!({ "type": "export" }), "export");
+        assert_eq!(export["set"], json!([]), "{path} is as it was");
+    }
+    for _ in 0..10 {
+        page.change(json!({ "type": "undo" }));
+    }
+    page.ask(json!({ "type": "undo" }), "refused");
+}
+
+/// What a refused value has touched is as it was, and what is dragged back is no step.
+#[test]
+fn nothing_is_left_of_what_is_not_done() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=4"]);
+    let mut page = Page::open(&view);
+    let value = json!([["camera.lens.focus.0", 1]]);
+    page.ask(json!({ "type": "set", "values": value, "gesture": 1, "done": true }), "refused");
+    page.set(&[("camera.fov", json!(41))]);
+    page.picture(4);
+    assert_eq!(page.problem, None);
+    page.ask(json!({ "type": "undo" }), "values");
+    for (fov, done) in [(45, false), (50, false), (40, true)] {
+        let value = json!([["camera.fov", fov]]);
+        page.ask(json!({ "type": "set", "values": value, "gesture": 2, "done": done }), "values");
+    }
+    page.ask(json!({ "type": "undo" }), "refused");
+    // A table and one in it, in one gesture.
+    page.set(&[("camera.lens", json!({ "radius": 0.01, "focus_distance": 3 }))]);
+    for (path, value) in [("camera.lens.radius", 0.02), ("camera.fov", 30.0), ("camera.lens.radius", 0.03)] {
+        let values = json!([[path, value]]);
+        page.ask(json!({ "type": "set", "values": values, "gesture": 3 }), "values");
+    }
+    page.ask(json!({ "type": "undo" }), "values");
+    assert_eq!(page.value("camera.lens.radius"), json!(0.01));
+    page.ask(json!({ "type": "redo" }), "values");
+    assert_eq!((page.value("camera.lens.radius"), page.value("camera.fov")), (json!(0.03), json!(30.0)));
+}
+
+/// A scene that is wrong answers, and does not keep the processor busy; whoever comes while something is dragged knows its value.
+#[test]
+fn wrong_scenes_wait() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=100000000"]);
+    let mut page = Page::open(&view);
+    page.ask(json!({ "type": "probe", "x": 1, "y": 1 }), "probe");
+    page.set(&[("camera.target", json!([0, 0, 4]))]);
+    page.wait_for(|page| page.problem.is_some());
+    page.send(json!({ "type": "show", "layer": "emission" }));
+    page.ask(json!({ "type": "probe", "x": 1, "y": 1 }), "probe");
+    let before = view.cpu_time();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(view.cpu_time() - before < Duration::from_millis(300), "it waits");
+    page.ask(json!({ "type": "undo" }), "values");
+    page.wait_for(|page| page.problem.is_none());
+    page.send(json!({ "type": "show", "layer": "radiance" }));
+    page.picture(1);
+    page.ask(json!({ "type": "set", "values": [["camera.fov", 33]], "gesture": 9 }), "values");
+    let mut other = Page::open(&view);
+    other.wait_for(|page| page.value("camera.fov") == json!(33));
+    assert!(view.interrupt());
+}

@@ -68,12 +68,16 @@ export class History {
     this.send('export');
   }
 
-  takeExport({ toml, file, set, render, sweep }) {
+  // A scene that refers to what is in no file is written by a command, with all of that.
+  takeExport({ toml, file, set, render, convert, sweep }) {
     setText(byId('set'), set.map(quoted).join(' '));
     setText(byId('render'), render);
+    setText(byId('convert'), convert);
+    byId('convert-part').hidden = toml !== null;
+    byId('save').hidden = toml === null;
     byId('sweep-part').hidden = !sweep;
     setText(byId('sweep'), sweep ?? '');
-    if (this.isSaving) download(toml, file);
+    if (this.isSaving && toml !== null) download(toml, file);
     this.isSaving = false;
   }
 }

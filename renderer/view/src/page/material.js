@@ -2,12 +2,14 @@
 
 import { byId, element, setText } from './dom.js';
 import { isWithin } from './path.js';
+import { isDark } from './theme.js';
 
 const PAUSE = 250;
 
 export class Material {
   constructor(scene, edits, send, parameters) {
     Object.assign(this, { scene, edits, send, parameters });
+    document.addEventListener('theme', () => this.ask());
     scene.addEventListener('scene', () => (this.isThere ? this.ask() : this.clear()));
     scene.addEventListener('values', ({ detail }) => {
       if (detail.some((path) => isWithin(path, this.path))) this.askLater();
@@ -31,7 +33,7 @@ export class Material {
   }
 
   ask() {
-    if (this.isThere) this.send('chart', { path: this.path });
+    if (this.isThere) this.send('chart', { path: this.path, dark: isDark() });
   }
 
   clear() {
@@ -63,8 +65,8 @@ export class Material {
     await image.decode().catch(() => this.explain('Its charts cannot be shown.'));
     if (path === this.path) byId('charts').replaceChildren(image);
     URL.revokeObjectURL(address);
-    // The first charts have moved what is below them.
-    if (this.isNew) this.parameters.reveal(path);
+    // The first charts have moved what is below them, which does not matter to who is searching by now.
+    if (this.isNew && !byId('search').value) this.parameters.reveal(path);
     this.isNew = false;
   }
 

@@ -8,7 +8,7 @@ const STATES = { rendering: 'Rendering', done: 'Done', paused: 'Paused' };
 export function showProgress({ spp, target, paths_per_second: speed, seconds, state, noise }) {
   const samples = `${spp.toLocaleString('en')} of ${target.toLocaleString('en')} samples per pixel`;
   const facts = [samples, `${digits(speed / 1e6, 3)} Mpaths/s`, `${seconds.toFixed(1)} s`];
-  if (noise !== null) facts.push(`noise ${digits(100 * noise, 2)} %`);
+  if (noise !== null) facts.push(`noise ${noise < 1 ? digits(100 * noise, 2) : Math.round(100 * noise)} %`);
   setText(byId('facts'), facts.join(' · '));
   byId('progress').value = target ? spp / target : 0;
   showState(STATES[state] ?? state, state);

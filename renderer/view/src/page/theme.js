@@ -4,10 +4,15 @@ import { byId } from './dom.js';
 
 const root = document.documentElement;
 
-function isDark() {
+export function isDark() {
   return root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
 export function listenToTheme() {
-  byId('theme').addEventListener('click', () => { root.dataset.theme = isDark() ? 'light' : 'dark'; });
+  const told = () => document.dispatchEvent(new Event('theme'));
+  byId('theme').addEventListener('click', () => {
+    root.dataset.theme = isDark() ? 'light' : 'dark';
+    told();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', told);
 }

@@ -168,6 +168,7 @@ impl Page {
     }
 
     /// Takes what comes next; its type.
+    #[track_caller]
     pub(super) fn receive(&mut self) -> (String, Value) {
         let message = self.socket.read().expect("a message in time");
         let Message::Text(text) = message else {
@@ -234,10 +235,19 @@ impl Page {
     #[track_caller]
     pub(super) fn set(&mut self, values: &[(&str, Value)]) {
         self.gesture += 1;
-        let before = self.revision;
         let values: Vec<_> = values.iter().map(|(path, value)| json!([path, value])).collect();
-        self.send(json!({ "type": "set", "values": values, "gesture": self.gesture, "done": true }));
-        self.wait_for(|page| page.revision > before);
+        self.change(json!({ "type": "set", "values": values, "gesture": self.gesture, "done": true }));
+    }
+
+    /// Changes the scene, and waits until that is done.
+    #[track_caller]
+    pub(super) fn change(&mut self, message: Value) {
+        let before = self.revision;
+        self.send(message);
+        while self.revision <= before {
+            let (kind, message) = self.receive();
+            assert!(kind != "refused", "{message}");
+        }
     }
 
     /// The value of a parameter; null if there is none.

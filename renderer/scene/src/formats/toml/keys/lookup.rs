@@ -352,21 +352,21 @@ pub enum Control {
     /// A number.
     Number {
         /// The least.
-        min: f32,
+        min: f64,
         /// The greatest.
-        max: f32,
+        max: f64,
         /// Whether it is whole.
         integer: bool,
     },
     /// A colour, as scene files have them.
     Color {
         /// The greatest channel.
-        max: f32,
+        max: f64,
     },
     /// Three numbers.
     Vector {
         /// The greatest of them, and the least with a minus.
-        max: f32,
+        max: f64,
     },
     /// One of these words.
     Choice {
@@ -388,22 +388,32 @@ impl Control {
             |words: Vec<&str>| Self::Choice { choices: words.into_iter().map(str::to_owned).collect() };
         match value {
             Value::Boolean => Self::Switch,
-            Value::Integer(low, high) => Self::Number { min: *low as f32, max: *high as f32, integer: true },
-            Value::Number(min, max) => Self::Number { min: *min, max: *max, integer: false },
-            Value::Color(max) => Self::Color { max: *max },
-            Value::Vector(max) => Self::Vector { max: *max },
+            Value::Integer(low, high) => {
+                Self::Number { min: f64::from(*low), max: f64::from(*high), integer: true }
+            }
+            Value::Number(min, max) => {
+                Self::Number { min: written(*min), max: written(*max), integer: false }
+            }
+            Value::Color(max) => Self::Color { max: written(*max) },
+            Value::Vector(max) => Self::Vector { max: written(*max) },
             Value::Textured(of) | Value::OneOrTwo(of) => Self::of(of, document),
             Value::Word(_) | Value::Type(_) => words(value.all_choices()),
             Value::Name(what) => words(names_of(document, what)),
             Value::File(_) => Self::File,
             // A number that stands alone may be below the range.
             Value::Either([Value::Number(min, max), Value::Number(alone, _)]) => {
-                Self::Number { min: min.min(*alone), max: max.max(*alone), integer: false }
+                let [min, max] = [min.min(*alone), max.max(*alone)].map(written);
+                Self::Number { min, max, integer: false }
             }
             Value::Either([first, ..]) => Self::of(first, document),
             _ => Self::Text,
         }
     }
+}
+
+/// The number that people mean who write one.
+fn written(x: f32) -> f64 {
+    x.to_string().parse().unwrap_or_else(|_| x.into())
 }
 
 /// The names of those things that a scene has.
