@@ -71,7 +71,7 @@ struct Look {
     /// The revision of which there is a picture.
     shown: Option<u32>,
     /// Revision, pixels and samples per pixel of the best picture.
-    best: (u32, u32, u32),
+    best: (u32, u64, u32),
     /// The films of the picture, and its samples per pixel.
     films: Option<(Arc<Film>, u32)>,
     noise: Option<f64>,
@@ -323,13 +323,16 @@ impl Watcher<'_> {
         if !self.has_shown() {
             return if wants_films { Control::ShowFilms } else { Control::Show };
         }
-        let (has_questions, are_exact) = hub.questions();
-        let between = if wants_films { BETWEEN_WANTED_FILMS } else { BETWEEN_FILMS };
+        let (mut has_questions, are_exact) = hub.questions();
+        // Questions are about pictures that have all their pixels.
+        has_questions &= !self.is_coarse;
         let is_asked = has_questions && (are_exact || self.look.films.is_none());
-        if if self.is_coarse { wants_films } else { is_asked } || is_due(self.films_shown, 1, between) {
+        let between = if wants_films { BETWEEN_WANTED_FILMS } else { BETWEEN_FILMS };
+        let are_films_due = (wants_films || !self.is_coarse) && is_due(self.films_shown, 1, between);
+        if is_asked || are_films_due {
             return Control::ShowFilms;
         }
-        if has_questions && !self.is_coarse {
+        if has_questions {
             self.look.answer(self.revision);
         }
         if is_due(self.shown, 4, BETWEEN_PICTURES) { Control::Show } else { Control::Continue }
@@ -337,7 +340,7 @@ impl Watcher<'_> {
 
     fn publish(&mut self, layer: &'static str, spp: u32, pixels: Vec<[f32; 3]>) {
         // A render that began anew for other films has to come as far as the one before.
-        let area = self.size[0] * self.size[1];
+        let area = u64::from(self.size[0]) * u64::from(self.size[1]);
         let best = (self.revision, area, spp);
         if layer == RADIANCE && self.has_shown() && best < self.look.best {
             return;

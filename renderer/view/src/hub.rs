@@ -312,6 +312,9 @@ impl Hub {
     pub(crate) fn tell(&self, reply: &Reply) {
         let text = text_of(reply);
         let mut state = self.lock();
+        if matches!(reply, Reply::Problem { .. }) && state.problem.as_ref() == Some(&text) {
+            return;
+        }
         match reply {
             Reply::Scene(_) => (state.scene, state.is_scene_stale) = (Some(Arc::clone(&text)), false),
             Reply::Values { .. } => state.is_scene_stale = true,

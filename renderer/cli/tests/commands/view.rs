@@ -2,6 +2,7 @@
 
 mod browser;
 mod client;
+mod random;
 mod security;
 
 use std::fs;

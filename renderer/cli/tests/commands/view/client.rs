@@ -231,6 +231,20 @@ impl Page {
         }
     }
 
+    /// As [`Page::ask`], whatever else is refused meanwhile.
+    #[track_caller]
+    pub(super) fn answered(&mut self, message: Value, answer: &str) -> Value {
+        let begin = Instant::now();
+        self.send(message);
+        loop {
+            assert!(begin.elapsed() < PATIENCE, "waited {PATIENCE:?} for {answer}");
+            let (kind, message) = self.receive();
+            if kind == answer {
+                return message;
+            }
+        }
+    }
+
     /// Sets values, and waits until that is done.
     #[track_caller]
     pub(super) fn set(&mut self, values: &[(&str, Value)]) {
@@ -260,11 +274,20 @@ impl Page {
     /// The picture of the scene as it is, of at least so many samples.
     #[track_caller]
     pub(super) fn picture(&mut self, spp: u32) -> Frame {
-        self.wait_for(|page| {
-            let frame = &page.frame;
-            frame.is_exact && frame.revision == page.revision && frame.spp >= spp
-        });
+        self.wait_for(|page| page.has_picture(spp));
         self.frame.clone()
+    }
+
+    /// As [`Page::picture`]; `None` if the scene as it is has a problem.
+    #[track_caller]
+    pub(super) fn picture_or_problem(&mut self, spp: u32) -> Option<Frame> {
+        self.wait_for(|page| page.has_picture(spp) || page.problem.is_some());
+        self.has_picture(spp).then(|| self.frame.clone())
+    }
+
+    fn has_picture(&self, spp: u32) -> bool {
+        let frame = &self.frame;
+        frame.is_exact && frame.layer == 0 && frame.revision == self.revision && frame.spp >= spp
     }
 
     /// The next picture of a layer.

@@ -117,6 +117,8 @@ fn junk_harms_nobody() {
         let value = json!([["materials.grey.reflectance", format!("no {i}")]]);
         page.ask(json!({ "type": "set", "values": value, "gesture": i }), "refused");
     }
+    // Another page, which has no refusals to come.
+    let mut page = Page::open(&view);
     page.set(&[("camera.fov", json!(60))]);
     page.picture(16);
     let growth = view.memory().saturating_sub(before);
