@@ -324,8 +324,8 @@ impl Observer for Watch<'_> {
         }
     }
 
-    fn show(&mut self, _: &Progress, radiance: &[[f32; 3]]) {
-        self.screens.show(radiance.to_vec());
+    fn show(&mut self, _: &Progress, radiance: Vec<[f32; 3]>) {
+        self.screens.show(radiance);
     }
 }
 

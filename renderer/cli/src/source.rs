@@ -194,15 +194,38 @@ impl SceneArgs {
     /// Reads the scene once more, without a word to the terminal.
     ///
     /// # Errors
-    /// What is wrong with it, as it would be told there.
+    /// What is wrong with it, as it would be told there, but for colours.
     pub(super) fn read_again(&self, overrides: Overrides) -> Result<SceneValues, String> {
-        let mut values =
-            SceneValues::open(&self.path, &self.options(overrides)).map_err(|e| e.report(false))?;
+        self.read(overrides, false, &mut |_| {}).map(|(values, _)| values)
+    }
+
+    /// Reads the scene with its parameters, and sets those that are to be. `opened` is called before that.
+    ///
+    /// # Errors
+    /// A report of what is wrong.
+    fn read(
+        &self,
+        overrides: Overrides,
+        color: bool,
+        opened: &mut dyn FnMut(&SceneValues),
+    ) -> Result<(SceneValues, LoadedScene), String> {
+        let open = SceneValues::open(&self.path, &self.options(overrides));
+        let mut values = open.map_err(|error| error.report(color))?;
+        opened(&values);
         for (path, value) in &self.set {
-            values.set(path, value).map_err(|error| format!("--set {path}={value}: {error}"))?;
+            let failed = |message| format!("error: --set {path}={value}: {message}\n");
+            values.set(path, value).map_err(failed)?;
         }
-        values.load().map_err(|e| e.report(false))?;
-        Ok(values)
+        let loaded = values.load().map_err(|error| match &self.set[..] {
+            [] => error.report(color),
+            set => {
+                let set: Vec<_> = set.iter().map(|(path, value)| format!("--set {path}={value}")).collect();
+                let problems: Vec<_> =
+                    error.problems.iter().map(|problem| problem.message.as_str()).collect();
+                format!("error: {}: {}\n", set.join(" "), problems.join("; "))
+            }
+        })?;
+        Ok((values, loaded))
     }
 
     /// Reads the scene, and tells what is suspicious about it.
@@ -222,22 +245,11 @@ impl SceneArgs {
         overrides: Overrides,
         notes: &mut Notes,
     ) -> Result<(SceneValues, LoadedScene), Failure> {
-        let mut values = SceneValues::open(&self.path, &self.options(overrides)).map_err(wrong)?;
-        warn(values.warnings(), notes);
-        notes.say(values.notes());
-        for (path, value) in &self.set {
-            let failed = |message| Failure::input(format_args!("--set {path}={value}: {message}"));
-            values.set(path, value).map_err(failed)?;
-        }
-        let loaded = values.load().map_err(|error| match &self.set[..] {
-            [] => wrong(error),
-            set => {
-                let set: Vec<_> = set.iter().map(|(path, value)| format!("--set {path}={value}")).collect();
-                let problems: Vec<_> =
-                    error.problems.iter().map(|problem| problem.message.as_str()).collect();
-                Failure::input(format_args!("{}: {}", set.join(" "), problems.join("; ")))
-            }
-        })?;
+        let mut opened = |values: &SceneValues| {
+            warn(values.warnings(), notes);
+            notes.say(values.notes());
+        };
+        let (values, loaded) = self.read(overrides, color(), &mut opened).map_err(Failure::input_report)?;
         warn(&loaded.warnings, notes);
         Ok((values, loaded))
     }

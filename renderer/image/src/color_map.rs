@@ -38,9 +38,9 @@ pub enum ColorMap {
 }
 
 impl ColorMap {
-    /// The colour of `t` in [0, 1].
-    pub fn at(self, t: f64) -> Color {
-        let stops: &[u32] = match self {
+    /// Colours in equal steps, as `0xrrggbb`.
+    pub const fn stops(self) -> &'static [u32] {
+        match self {
             Self::Viridis => {
                 &[0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725]
             }
@@ -50,7 +50,12 @@ impl ColorMap {
             Self::Magma => {
                 &[0x000004, 0x1d1147, 0x51127c, 0x832681, 0xb73779, 0xe65164, 0xfc8961, 0xfec488, 0xfcfdbf]
             }
-        };
+        }
+    }
+
+    /// The colour of `t` in [0, 1].
+    pub fn at(self, t: f64) -> Color {
+        let stops = self.stops();
         let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) } * (stops.len() - 1) as f64;
         let i = (t as usize).min(stops.len() - 2);
         Color::hex(stops[i]).mix(Color::hex(stops[i + 1]), t - i as f64)

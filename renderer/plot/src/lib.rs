@@ -32,3 +32,4 @@ pub mod sweep_plot;
 mod web;
 
 pub use error::DrawError;
+pub use web::COLORS;

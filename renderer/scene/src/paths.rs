@@ -52,8 +52,6 @@ struct Base {
     read: BTreeSet<PathBuf>,
     /// [`LoadedScene::notes`] of the scene file.
     notes: Vec<String>,
-    /// Whether values name files that are nowhere but in memory.
-    has_files_in_memory: bool,
 }
 
 /// A parameter of a scene.
@@ -102,19 +100,15 @@ impl SceneValues {
     /// All problems of the scene; its lines are those of the text.
     pub fn parse(text: &str, folder: &Path, assets: Vec<Asset>, options: &Options) -> Result<Self, Error> {
         let path = folder.join("scene.toml");
-        let has_assets = !assets.is_empty();
         let files = files_of(&path, options).keeping().with(assets);
         let loaded = load_bytes(&path.display().to_string(), text.as_bytes(), &files)?;
-        let mut values = Self::of_loaded(&path, loaded, files, options)?;
-        Arc::make_mut(&mut values.base).has_files_in_memory |= has_assets;
-        Ok(values)
+        Self::of_loaded(&path, loaded, files, options)
     }
 
     /// Adds files that are nowhere but in memory, for values to name by their paths from the scene's folder; or puts others in
     /// their places.
     pub fn add(&mut self, assets: Vec<Asset>) {
         let base = Arc::make_mut(&mut self.base);
-        base.has_files_in_memory |= !assets.is_empty();
         base.files = base.files.clone().and(assets);
     }
 
@@ -133,7 +127,6 @@ impl SceneValues {
         let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
         let base = Base {
             path: path.to_owned(),
-            has_files_in_memory: !written.assets.is_empty(),
             files: files.and(written.assets),
             overrides: options.overrides,
             warnings,
@@ -292,7 +285,7 @@ impl SceneValues {
     /// Adds to a table what its type has to have and it lacks: as another scene has it there, if it is of that type, or an example. The paths
     /// of what is added.
     pub fn complete(&mut self, table: &str, like: &Self) -> Vec<String> {
-        let Ok((keys, Target { section, kind, .. })) = self.place(&format!("{table}.type")) else {
+        let Ok((_, Target { section, kind, .. })) = self.place(&format!("{table}.type")) else {
             return Vec::new();
         };
         let Some(Value::Table(own)) = self.entry(table) else { return Vec::new() };
@@ -301,8 +294,6 @@ impl SceneValues {
             let has = |name: &str| own.contains_key(name);
             !has(key.name) && !key.instead.iter().any(|name| has(name))
         };
-        debug_assert_eq!(keys.last().map(String::as_str), Some("type"));
-        let kind = own.get("type").and_then(Value::as_str).and_then(|name| section.type_named(name)).or(kind);
         let mut added = Vec::new();
         for key in section.keys_of(kind).filter(lacks) {
             let others = other.as_ref().and_then(|other| other.get(key.name)).cloned();
@@ -318,7 +309,7 @@ impl SceneValues {
 
     /// Whether values name files that are nowhere but in memory, as meshes of glTF are.
     pub fn has_files_in_memory(&self) -> bool {
-        self.base.has_files_in_memory
+        self.base.files.has_some_in_memory()
     }
 
     /// The complete scene as a TOML file, which refers to files from its folder.

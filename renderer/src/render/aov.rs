@@ -232,11 +232,16 @@ fn push_of_light(layers: &mut Layers, aov: Aov, image: &Film, [emission, once]: 
         Aov::Indirect => ("indirect", image, Some(once)),
         _ => return,
     };
+    layers.push_floats(name, RGB, &light_between(film, less));
+}
+
+/// Mean light of the paths of a film that are not those of another, of the same samples and shorter paths.
+pub fn light_between(film: &Film, shorter: Option<&Film>) -> Vec<[f32; 3]> {
     let light = film.pixels.iter().enumerate().map(|(i, pixel)| {
-        let (with, without) = (pixel.mean(), less.map_or([0.0; 3], |film| film.pixels[i].mean()));
+        let (with, without) = (pixel.mean(), shorter.map_or([0.0; 3], |film| film.pixels[i].mean()));
         [0, 1, 2].map(|c| (with[c] - without[c]) as f32)
     });
-    layers.push_floats(name, RGB, &light.collect::<Vec<_>>());
+    light.collect()
 }
 
 fn push_of_hits(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData) {

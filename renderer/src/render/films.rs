@@ -331,9 +331,8 @@ impl<B: Primitives> Films<B> {
             }
             (None, folded) => folded.cloned(),
         };
-        if let Some(mut film) = sums {
-            add_layers(&mut film, &backend.download(&self.image)?);
-            return Ok(Image::from(&film).pixels);
+        if let Some(sums) = sums {
+            return Ok(Image::from(&self.added_to(backend, sums)?).pixels);
         }
         let mean = match kept.take() {
             Some(mean) => mean,
@@ -347,24 +346,23 @@ impl<B: Primitives> Films<B> {
 
     /// All of them but first hits, as the host knows films.
     pub(super) fn so_far(&self, backend: &mut B, [width, height]: [u32; 2]) -> Result<FilmsSoFar, Error> {
-        let image = match &self.folded {
-            Some(folded) => {
-                let mut film = Film::clone(folded);
-                add_layers(&mut film, &backend.download(&self.image)?);
-                film
-            }
-            None => film_of_layers(width, height, &self.gathered(backend, &self.image, Vec::new())?),
-        };
+        let mut film =
+            |film| self.gathered(backend, film, Vec::new()).map(|all| film_of_layers(width, height, &all));
         let shorter = match &self.shorter {
-            Some([emission, direct]) => {
-                let mut film = |film| {
-                    Ok::<_, Error>(film_of_layers(width, height, &self.gathered(backend, film, Vec::new())?))
-                };
-                Some([film(emission)?, film(direct)?])
-            }
+            Some([emission, direct]) => Some([film(emission)?, film(direct)?]),
             None => None,
         };
+        let image = match &self.folded {
+            Some(folded) => self.added_to(backend, Film::clone(folded))?,
+            None => film(&self.image)?,
+        };
         Ok(FilmsSoFar { image, shorter })
+    }
+
+    /// A film of the host, with the samples of the image that are on the machine.
+    fn added_to(&self, backend: &mut B, mut film: Film) -> Result<Film, Error> {
+        add_layers(&mut film, &backend.download(&self.image)?);
+        Ok(film)
     }
 
     /// Copies all of them into films of the host, whatever is on these, but for what the host has already.

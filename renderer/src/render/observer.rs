@@ -25,7 +25,7 @@ pub trait Observer {
 
     /// The image so far, if [`Control::Show`] has asked for it: mean radiance of every pixel, W·sr⁻¹·m⁻², row by row from the top
     /// left; 0 for pixels without samples.
-    fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]);
+    fn show(&mut self, progress: &Progress, radiance: Vec<[f32; 3]>);
 
     /// The films so far, if [`Control::ShowFilms`] has asked for them.
     fn show_films(&mut self, _progress: &Progress, _films: FilmsSoFar) {}
@@ -45,5 +45,5 @@ impl<F: FnMut(&Progress) -> Control + ?Sized> Observer for F {
         self(progress)
     }
 
-    fn show(&mut self, _: &Progress, _: &[[f32; 3]]) {}
+    fn show(&mut self, _: &Progress, _: Vec<[f32; 3]>) {}
 }

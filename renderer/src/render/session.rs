@@ -207,8 +207,8 @@ mod tests {
             if progress.spp > 0 { Control::Show } else { Control::Continue }
         }
 
-        fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]) {
-            self.0.push((progress.spp, radiance.to_vec()));
+        fn show(&mut self, progress: &Progress, radiance: Vec<[f32; 3]>) {
+            self.0.push((progress.spp, radiance));
         }
     }
 

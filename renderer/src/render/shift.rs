@@ -135,7 +135,7 @@ impl<B: Primitives> Shift<'_, '_, B> {
             Control::Show => {
                 let others = part.work.of_others(part.me).map(|others| others.image());
                 let radiance = films.radiance(*backend, others, mean)?;
-                observer.show(&part.work.progress(), &radiance);
+                observer.show(&part.work.progress(), radiance);
             }
             Control::ShowFilms => {
                 let films = films.so_far(*backend, [part.scene.width, part.scene.height])?;

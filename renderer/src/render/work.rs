@@ -464,7 +464,7 @@ impl<'a> Work<'a> {
             self.want_image();
         }
         if let Some(published) = self.wanted_image() {
-            observer.show(&self.progress(), &Image::from(&published.image()).pixels);
+            observer.show(&self.progress(), Image::from(&published.image()).pixels);
         }
     }
 

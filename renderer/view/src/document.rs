@@ -314,7 +314,6 @@ impl Document {
                 *told = value;
             }
         }
-        self.hub.keep_scene(&self.scene(&parameters));
         self.hub.tell(&Reply::Values { revision: self.revision, values, history: self.history() });
     }
 
@@ -353,21 +352,17 @@ impl Document {
     fn export(&self) -> Export {
         let values = self.live.values();
         let changes = self.changes();
-        let argument = |change: &Change| Some(format!("{}={}", change.path, values.get(&change.path).ok()?));
-        let set: Vec<_> =
-            changes.iter().filter_map(argument).flat_map(|set| ["--set".to_owned(), set]).collect();
-        let words: String = set.iter().map(|word| format!(" {}", shell_word(word))).collect();
-        let Settings { name, command, .. } = &self.settings;
-        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        let (set, arguments) = self.arguments(changes.iter());
+        let Settings { command, .. } = &self.settings;
+        let file = format!("{}-edited.toml", self.stem());
+        let image = shell_word(&format!("{}.png", self.stem()));
         Export {
             toml: (!values.has_files_in_memory()).then(|| values.to_toml()),
-            file: format!("{stem}-edited.toml"),
-            render: format!("torrance render {command}{words} -o {}", shell_word(&format!("{stem}.png"))),
-            convert: format!(
-                "torrance convert {command}{words} -o {}",
-                shell_word(&format!("{stem}-edited.toml"))
-            ),
+            render: format!("torrance render {command}{arguments} -o {image}"),
+            convert: format!("torrance convert {command}{arguments} -o {}", shell_word(&file)),
             sweep: self.sweep(&changes),
+            arguments: arguments.trim_start().to_owned(),
+            file,
             set,
         }
     }
@@ -377,16 +372,25 @@ impl Document {
         let number = |change: &&Change| Some((change.before.as_f64()?, change.after.as_f64()?));
         let varied = changes.iter().rfind(|change| number(change).is_some())?;
         let (before, after) = number(&varied)?;
-        let others = changes.iter().filter(|change| change.path != varied.path);
-        let set = others.filter_map(|change| {
-            let value = self.live.values().get(&change.path).ok()?;
-            Some(format!(" --set {}", shell_word(&format!("{}={value}", change.path))))
-        });
-        let Settings { command, name, .. } = &self.settings;
+        let (_, others) = self.arguments(changes.iter().filter(|change| change.path != varied.path));
         let axis = shell_word(&format!("{}={}:{}:8", varied.path, before.min(after), before.max(after)));
-        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
-        let output = shell_word(&format!("{stem}-sweep.png"));
-        Some(format!("torrance sweep {command}{} --param {axis} -o {output}", set.collect::<String>()))
+        let output = shell_word(&format!("{}-sweep.png", self.stem()));
+        Some(format!("torrance sweep {}{others} --param {axis} -o {output}", self.settings.command))
+    }
+
+    /// Arguments that make changes, each of them, and all in the words of shells with a space before each.
+    fn arguments<'a>(&self, changes: impl Iterator<Item = &'a Change>) -> (Vec<String>, String) {
+        let value = |change: &Change| self.live.values().get(&change.path).ok();
+        let set = changes.filter_map(|change| Some(format!("{}={}", change.path, value(change)?)));
+        let words: Vec<_> = set.flat_map(|set| ["--set".to_owned(), set]).collect();
+        let line = words.iter().map(|word| format!(" {}", shell_word(word))).collect();
+        (words, line)
+    }
+
+    /// The name of the scene without its extension.
+    fn stem(&self) -> &str {
+        let name = self.settings.name.as_str();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }
 }
 

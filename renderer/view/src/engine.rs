@@ -6,12 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use renderer::assemble::SceneData;
+use renderer::render::aov::light_between;
 use renderer::render::{
     Budget, Control, FilmsSoFar, Integrator, Launches, Observer, Options, Progress, Request,
 };
 use renderer::{BuiltScene, Integrators, MachineError, Resident};
 use torrance_image::compare::{Region, judge, words};
-use torrance_image::film::{Film, Image, ImageEstimate};
+use torrance_image::film::{Film, Image, ImageEstimate, Statistics};
 
 use crate::document::Document;
 use crate::hub::{Hub, PageId, Question};
@@ -54,12 +55,20 @@ enum Outcome {
 
 /// A machine at the view's scene.
 pub(crate) struct Engine {
-    hub: Arc<Hub>,
-    surfaces: Arc<Surfaces>,
     document: Document,
     resident: Resident,
     integrator: Integrator,
     look: Look,
+}
+
+/// A picture, and what is known of it.
+#[derive(Clone)]
+struct Seen {
+    film: Arc<Film>,
+    /// Samples per pixel.
+    spp: u32,
+    /// Relative standard error of the image.
+    noise: f64,
 }
 
 /// What has been seen so far.
@@ -72,13 +81,12 @@ struct Look {
     shown: Option<u32>,
     /// Revision, pixels and samples per pixel of the best picture.
     best: (u32, u64, u32),
-    /// The films of the picture, and its samples per pixel.
-    films: Option<(Arc<Film>, u32)>,
-    noise: Option<f64>,
+    /// The picture, with all that is known of it.
+    films: Option<Seen>,
     /// Whether there are films of shorter paths, too.
     has_shorter: bool,
     /// The picture that was kept.
-    kept: Option<(Arc<Film>, u32)>,
+    kept: Option<Seen>,
     /// Whether two pictures are being compared.
     is_comparing: Arc<AtomicBool>,
 }
@@ -92,18 +100,17 @@ impl Engine {
     ) -> Self {
         let integrator = Integrators::default().of(resident.is_gpu());
         let look = Look {
-            hub: Arc::clone(&hub),
-            surfaces: Arc::clone(&surfaces),
+            hub,
+            surfaces,
             rate: None,
             shown: None,
             best: (0, 0, 0),
             films: None,
-            noise: None,
             has_shorter: false,
             kept: None,
             is_comparing: Arc::default(),
         };
-        Self { hub, surfaces, document, resident, integrator, look }
+        Self { document, resident, integrator, look }
     }
 
     /// Renders until the hub ends.
@@ -111,7 +118,7 @@ impl Engine {
         // The scene that is to be rendered, and of which revision it is.
         let mut scene = None;
         let mut revision = None;
-        while !self.hub.is_over() {
+        while !self.look.hub.is_over() {
             self.document.obey();
             if revision != Some(self.document.revision) {
                 scene = self.build();
@@ -130,14 +137,14 @@ impl Engine {
     fn build(&mut self) -> Option<BuiltScene> {
         match self.document.build() {
             Ok(built) => {
-                self.hub.tell(&Reply::Problem { text: self.document.file_problem().cloned() });
-                self.surfaces.set_scene(self.document.revision, built.clone());
-                self.hub.wake();
+                self.look.hub.tell(&Reply::Problem { text: self.document.file_problem().cloned() });
+                self.look.surfaces.set_scene(self.document.revision, built.clone());
+                self.look.hub.wake();
                 self.look.films = None;
                 Some(built)
             }
             Err(error) => {
-                self.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+                self.look.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
                 None
             }
         }
@@ -145,9 +152,9 @@ impl Engine {
 
     /// Answers questions about a picture that is done, until the scene is another, or one of these layers is wanted.
     fn rest(&mut self, revision: u32, layers: &[&str]) {
-        while !self.hub.is_over() && self.document.revision == revision && !self.hub.wants(layers) {
+        while !self.look.hub.is_over() && self.document.revision == revision && !self.look.hub.wants(layers) {
             self.look.answer(revision);
-            self.hub.wait(layers);
+            self.look.hub.wait(layers);
             self.document.obey();
         }
     }
@@ -161,7 +168,7 @@ impl Engine {
             let [width, height] = size.map(|n| n.div_ceil(coarse));
             outcome = self.render_until(revision, &scene.resized(width, height), true);
         }
-        if outcome.is_ok() && self.document.revision == revision && !self.hub.is_over() {
+        if outcome.is_ok() && self.document.revision == revision && !self.look.hub.is_over() {
             outcome = self.render_until(revision, &scene.data, false);
         }
         match outcome {
@@ -169,7 +176,7 @@ impl Engine {
             Ok(_) => Outcome::Stopped,
             // The picture stays as it is until the scene is another.
             Err(error) => {
-                self.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+                self.look.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
                 Outcome::Failed
             }
         }
@@ -186,7 +193,7 @@ impl Engine {
         let options = Options {
             integrator: self.integrator,
             launches: Launches::Prompt,
-            shorter: self.hub.wants(&SPLIT_LIGHT),
+            shorter: self.look.hub.wants(&SPLIT_LIGHT),
             ..Options::default()
         };
         self.look.has_shorter = options.shorter;
@@ -268,28 +275,30 @@ impl Observer for Watcher<'_> {
         self.next_show()
     }
 
-    fn show(&mut self, progress: &Progress, radiance: &[[f32; 3]]) {
-        self.publish(RADIANCE, progress.spp, radiance.to_vec());
+    fn show(&mut self, progress: &Progress, radiance: Vec<[f32; 3]>) {
+        self.publish(RADIANCE, progress.spp, radiance);
         self.shown = self.elapsed();
     }
 
     fn show_films(&mut self, progress: &Progress, FilmsSoFar { image, shorter }: FilmsSoFar) {
         let spp = progress.spp;
-        self.publish(RADIANCE, spp, Image::from(&image).pixels);
-        if self.look.hub.wants(&[NOISE]) || spp >= self.spp {
-            self.publish(NOISE, spp, image.pixels.iter().map(relative_stderr).collect());
+        let estimate = ImageEstimate::from(&image);
+        let noise = Statistics::relative_stderr_of(&estimate);
+        let is_noise_wanted = self.look.hub.wants(&[NOISE]) || spp >= self.spp;
+        let noises = is_noise_wanted.then(|| relative_stderrs(&estimate));
+        self.publish(RADIANCE, spp, estimate.image.pixels);
+        if let Some(noises) = noises {
+            self.publish(NOISE, spp, noises);
         }
         if let Some([emission, direct]) = &shorter {
-            let between = |a: &Film, b: &Film| difference(a, b);
-            self.publish("emission", spp, Image::from(emission).pixels);
-            self.publish("direct", spp, between(direct, emission));
-            self.publish("indirect", spp, between(&image, direct));
+            self.publish("emission", spp, light_between(emission, None));
+            self.publish("direct", spp, light_between(direct, Some(emission)));
+            self.publish("indirect", spp, light_between(&image, Some(direct)));
         }
         self.shown = self.elapsed();
         self.films_shown = self.shown;
         if !self.is_coarse {
-            self.look.noise = noise_of(&image);
-            self.look.films = Some((Arc::new(image), spp));
+            self.look.films = Some(Seen { film: Arc::new(image), spp, noise });
             self.look.answer(self.revision);
         }
     }
@@ -375,7 +384,7 @@ impl Watcher<'_> {
             paths_per_second: if seconds > 0.0 { progress.paths as f64 / seconds } else { 0.0 },
             seconds,
             state,
-            noise: self.look.films.as_ref().and(self.look.noise),
+            noise: self.look.films.as_ref().map(|seen| seen.noise).filter(|noise| noise.is_finite()),
         });
     }
 }
@@ -399,18 +408,19 @@ impl Look {
     /// Answers what has been asked about the picture, if its films are known.
     fn answer(&mut self, revision: u32) {
         for (page, question) in self.hub.take_questions() {
-            let Some((film, spp)) = self.films.clone() else {
+            let Some(seen) = self.films.clone() else {
                 self.hub.reply(page, &Reply::Refused { text: "there is no picture of the scene".to_owned() });
                 continue;
             };
             match question {
-                Question::Probe { x, y } => self.probe(page, &film, (revision, x, y)),
+                Question::Probe { x, y } => self.probe(page, &seen.film, (revision, x, y)),
                 Question::Snapshot => {
-                    let (size, pixels) = ([film.width, film.height], Image::from(&*film).pixels);
-                    self.hub.publish(Picture::new(revision, SNAPSHOT, (size, spp), pixels, false));
-                    self.kept = Some((Arc::clone(&film), spp));
+                    let Seen { film, spp, .. } = &seen;
+                    let (size, pixels) = ([film.width, film.height], Image::from(&**film).pixels);
+                    self.hub.publish(Picture::new(revision, SNAPSHOT, (size, *spp), pixels, false));
+                    self.kept = Some(seen);
                 }
-                Question::Compare => self.compare(page, (&film, spp)),
+                Question::Compare => self.compare(page, seen),
             }
         }
     }
@@ -437,27 +447,28 @@ impl Look {
     }
 
     /// Holds the picture against the one that was kept, in a thread of its own.
-    fn compare(&self, page: PageId, (film, spp): (&Arc<Film>, u32)) {
+    fn compare(&self, page: PageId, seen: Seen) {
         let refuse = |text: &str| self.hub.reply(page, &Reply::Refused { text: text.to_owned() });
-        let Some((kept, kept_spp)) = self.kept.clone() else { return refuse("no picture was kept") };
-        if [kept.width, kept.height] != [film.width, film.height] {
+        let Some(kept) = self.kept.clone() else { return refuse("no picture was kept") };
+        let [size, kept_size] = [&seen, &kept].map(|seen| [seen.film.width, seen.film.height]);
+        if size != kept_size {
             return refuse("the picture that was kept has another size");
         }
         if self.is_comparing.swap(true, Ordering::Relaxed) {
             return refuse("two pictures are being compared already");
         }
-        let (hub, film, is_comparing) =
-            (Arc::clone(&self.hub), Arc::clone(film), Arc::clone(&self.is_comparing));
+        let (hub, is_comparing) = (Arc::clone(&self.hub), Arc::clone(&self.is_comparing));
         thread::spawn(move || {
-            let [a, b] = [&*kept, &*film].map(ImageEstimate::from);
+            let [a, b] = [&kept, &seen].map(|seen| ImageEstimate::from(&*seen.film));
             let judgement = judge(&a, &b, LEVEL);
-            let whole = Region { x: 0, y: 0, width: film.width, height: film.height };
+            let [width, height] = size;
+            let whole = Region { x: 0, y: 0, width, height };
             hub.reply(
                 page,
                 &Reply::Verdict {
-                    different: Some(judgement.is_different()),
+                    different: judgement.is_different(),
                     sentences: words::describe(&judgement, whole, ["the kept picture", "the picture"]),
-                    spp: [kept_spp, spp],
+                    spp: [kept.spp, seen.spp],
                 },
             );
             is_comparing.store(false, Ordering::Relaxed);
@@ -465,34 +476,14 @@ impl Look {
     }
 }
 
-/// Relative standard error of each channel; 0 where nothing is known, or nothing is there.
-fn relative_stderr(pixel: &torrance_image::film::Pixel) -> [f32; 3] {
-    let (mean, stderr) = (pixel.mean(), pixel.stderr());
-    std::array::from_fn(|c| {
-        let relative = stderr[c] / mean[c].abs();
-        if relative.is_finite() { relative as f32 } else { 0.0 }
-    })
-}
-
-/// Relative standard error of a film as a whole: the root mean square of its pixels' by their mean.
-fn noise_of(film: &Film) -> Option<f64> {
-    let (mut squares, mut sum) = (0.0, 0.0);
-    for pixel in &film.pixels {
-        squares += pixel.stderr().iter().map(|x| x * x).sum::<f64>();
-        sum += pixel.mean().iter().sum::<f64>();
-    }
-    let n = 3.0 * film.pixels.len() as f64;
-    let noise = (squares / n).sqrt() / (sum / n).abs();
-    noise.is_finite().then_some(noise)
-}
-
-/// Means of one film less those of another, of the same samples.
-fn difference(film: &Film, less: &Film) -> Vec<[f32; 3]> {
-    let pixels = film.pixels.iter().zip(&less.pixels);
-    pixels
-        .map(|(film, less)| {
-            let [film, less] = [film.mean(), less.mean()];
-            std::array::from_fn(|c| (film[c] - less[c]).max(0.0) as f32)
+/// Relative standard error of each channel of each pixel; 0 where nothing is known, or nothing is there.
+fn relative_stderrs(estimate: &ImageEstimate) -> Vec<[f32; 3]> {
+    let stderrs = estimate.noise.iter().flat_map(|noise| &noise.stderr);
+    let relative = |(mean, stderr): (&[f32; 3], &[f32; 3])| {
+        std::array::from_fn(|c| {
+            let relative = stderr[c] / mean[c].abs();
+            if relative.is_finite() { relative } else { 0.0 }
         })
-        .collect()
+    };
+    estimate.image.pixels.iter().zip(stderrs).map(relative).collect()
 }

@@ -78,10 +78,8 @@ struct State {
     last_command: Option<Instant>,
     /// The latest of each layer.
     pictures: BTreeMap<&'static str, Arc<Picture>>,
-    /// What a page that comes is told.
+    /// What a page that comes is told. Of the scene, that is nothing while it is not as it was told last.
     scene: Option<Arc<str>>,
-    /// Whether the scene has changed since that was said.
-    is_scene_stale: bool,
     problem: Option<Arc<str>>,
     progress: Option<Arc<str>>,
     is_over: bool,
@@ -123,7 +121,7 @@ impl Hub {
         state.next_page += 1;
         let id = state.next_page;
         state.pages.insert(id, Page { layer: RADIANCE, replies: sender });
-        if state.is_scene_stale {
+        if state.scene.is_none() {
             state.commands.push_back((id, Command::Greet));
         }
         self.changed.notify_all();
@@ -316,8 +314,8 @@ impl Hub {
             return;
         }
         match reply {
-            Reply::Scene(_) => (state.scene, state.is_scene_stale) = (Some(Arc::clone(&text)), false),
-            Reply::Values { .. } => state.is_scene_stale = true,
+            Reply::Scene(_) => state.scene = Some(Arc::clone(&text)),
+            Reply::Values { .. } => state.scene = None,
             Reply::Problem { .. } => state.problem = Some(Arc::clone(&text)),
             Reply::Progress { .. } => state.progress = Some(Arc::clone(&text)),
             _ => {}
@@ -327,8 +325,7 @@ impl Hub {
 
     /// What pages that come are told of the scene from now on.
     pub(crate) fn keep_scene(&self, scene: &Reply) {
-        let mut state = self.lock();
-        (state.scene, state.is_scene_stale) = (Some(text_of(scene)), false);
+        self.lock().scene = Some(text_of(scene));
     }
 
     /// A new picture.

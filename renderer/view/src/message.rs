@@ -81,7 +81,7 @@ pub(crate) enum Reply {
     Pick(Picked),
     /// Whether the picture differs from the one that was kept.
     Verdict {
-        different: Option<bool>,
+        different: bool,
         sentences: Vec<String>,
         /// Samples per pixel of the one that was kept, and of the picture.
         spp: [u32; 2],
@@ -190,6 +190,8 @@ pub(crate) struct Export {
     /// A name for that file.
     pub(crate) file: String,
     pub(crate) set: Vec<String>,
+    /// These arguments in the words of shells.
+    pub(crate) arguments: String,
     pub(crate) render: String,
     /// Writes the scene with all that it refers to.
     pub(crate) convert: String,

@@ -73,7 +73,9 @@ impl Picture {
     /// A message of it, of this number. The pixels are encoded once for all pages.
     pub(crate) fn message(&self, encoding: Encoding, number: u32) -> Vec<u8> {
         let pixels = match encoding {
-            Encoding::Rgb9e5 => self.exact.get_or_init(|| rgb9e5_of(&self.pixels).into()),
+            Encoding::Rgb9e5 => {
+                self.exact.get_or_init(|| encoded(&self.pixels, |pixel| rgb9e5(pixel).to_le_bytes()).into())
+            }
             Encoding::LogJpeg => self.small.get_or_init(|| log_jpeg_of(&self.pixels, self.size).into()),
         };
         let layer = LAYERS.iter().position(|layer| *layer == self.layer).map_or(u32::MAX, |i| i as u32);
@@ -89,15 +91,17 @@ impl Picture {
 /// Pixels that a task encodes, so that it is worth the while.
 const PIXELS_PER_TASK: usize = 1 << 16;
 
-fn rgb9e5_of(pixels: &[[f32; 3]]) -> Vec<u8> {
-    let mut bytes = vec![0; pixels.len() * 4];
-    let tasks = bytes.par_chunks_mut(4 * PIXELS_PER_TASK).zip(pixels.par_chunks(PIXELS_PER_TASK));
-    tasks.for_each(|(bytes, pixels)| {
-        for (bytes, pixel) in bytes.chunks_exact_mut(4).zip(pixels) {
-            bytes.copy_from_slice(&rgb9e5(*pixel).to_le_bytes());
-        }
+/// The codes of all pixels.
+fn encoded<const BYTES: usize>(
+    pixels: &[[f32; 3]],
+    code: impl Fn([f32; 3]) -> [u8; BYTES] + Sync,
+) -> Vec<u8> {
+    let mut codes = vec![[0; BYTES]; pixels.len()];
+    let tasks = codes.par_chunks_mut(PIXELS_PER_TASK).zip(pixels.par_chunks(PIXELS_PER_TASK));
+    tasks.for_each(|(codes, pixels)| {
+        codes.iter_mut().zip(pixels).for_each(|(to, pixel)| *to = code(*pixel));
     });
-    bytes
+    codes.into_flattened()
 }
 
 /// A colour in 32 bits: OpenGL 3.0, section 3.8.1, "Encoding of Special Internal Formats". What is negative or no number is 0, and
@@ -127,13 +131,7 @@ const FIRST_STOP: f32 = -12.0;
 
 fn log_jpeg_of(pixels: &[[f32; 3]], [width, height]: [u32; 2]) -> Vec<u8> {
     const QUALITY: u8 = 85;
-    let mut codes = vec![0; pixels.len() * 3];
-    let tasks = codes.par_chunks_mut(3 * PIXELS_PER_TASK).zip(pixels.par_chunks(PIXELS_PER_TASK));
-    tasks.for_each(|(codes, pixels)| {
-        for (codes, pixel) in codes.chunks_exact_mut(3).zip(pixels) {
-            codes.copy_from_slice(&pixel.map(log_code));
-        }
-    });
+    let codes = encoded(pixels, |pixel| pixel.map(log_code));
     let mut bytes = Vec::new();
     // Images that JPEG has no room for are shown when there is time for them.
     match JpegEncoder::new_with_quality(&mut bytes, QUALITY).encode(&codes, width, height, Rgb8) {

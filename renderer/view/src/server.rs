@@ -1,7 +1,7 @@
 //! HTTP and WebSockets: pages come in, pictures go out.
 
 use std::net::TcpListener;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -15,6 +15,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
+use torrance_image::color_map::ColorMap;
 
 use crate::guard::{Guard, POLICY};
 use crate::hub::{Arrival, Hub, PageId};
@@ -93,6 +94,12 @@ async fn admit(State(server): State<Server>, request: HttpRequest, next: Next) -
     response
 }
 
+/// The colour maps, as a module of the page.
+static MAPS: LazyLock<String> = LazyLock::new(|| {
+    let map = |(name, map): (&str, ColorMap)| format!("export const {name} = {:?};\n", map.stops());
+    [("VIRIDIS", ColorMap::Viridis), ("MAGMA", ColorMap::Magma)].map(map).concat()
+});
+
 async fn index() -> Response {
     found("index.html")
 }
@@ -107,8 +114,13 @@ fn found(name: &str) -> Response {
         Some((_, "css")) => "text/css; charset=utf-8",
         _ => "text/javascript; charset=utf-8",
     };
-    match FILES.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => ([(header::CONTENT_TYPE, kind)], *text).into_response(),
+    let text = match name {
+        "maps.js" => Some(MAPS.as_str()),
+        "colors.css" => Some(torrance_plot::COLORS),
+        name => FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text),
+    };
+    match text {
+        Some(text) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
         None => (StatusCode::NOT_FOUND, "There is no such file.\n").into_response(),
     }
 }

@@ -1,12 +1,11 @@
 //! What the camera sees where: shapes, materials, normals, depths. Found on the CPU beside the render, which goes on.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use renderer::assemble::{SceneData, Swatches};
 use renderer::bsdf::{Channel, Kind, Study, Subject};
 use renderer::render::aov::{Aov, AovPlan, FAR};
-use renderer::render::{Budget, Control, FirstHits, Progress, Request};
+use renderer::render::{Budget, Control, FirstHit, FirstHits, Progress, Request};
 use renderer::{BuiltScene, DeviceChoice, MachineError, Resident};
 use torrance_image::film::Layers;
 use torrance_plot::chart::ThemeName;
@@ -14,17 +13,19 @@ use torrance_scene::{Description, MaterialKind, NO_MATERIAL, keys_of_path, toml_
 
 use crate::hub::{Hub, Look, PageId};
 use crate::message::{Picked, Reply, Surface};
-use crate::picture::Picture;
+use crate::picture::{LAYERS, Picture};
 
 /// Samples of a pixel: enough for edges to be smooth.
 const SAMPLES: u32 = 4;
 
-/// Layers of surfaces, as [`crate::picture::LAYERS`] has them.
-const LAYERS: [&str; 7] = ["albedo", "N", "Ng", "Z", "uv", "shape", "material"];
+/// What a layer of surfaces is called elsewhere; `None` for other layers.
+fn aov_of(layer: &str) -> Option<Aov> {
+    Aov::ALL.into_iter().find_map(|(name, aov)| (name == layer && aov.is_of_first_hit()).then_some(aov))
+}
 
 /// Whether a layer is of surfaces.
 pub(crate) fn is_of_surfaces(layer: &str) -> bool {
-    LAYERS.contains(&layer)
+    aov_of(layer).is_some()
 }
 
 /// The scene that is looked at, and what has been found of it.
@@ -158,8 +159,7 @@ impl Found {
         (revision, scene): (u32, &BuiltScene),
         go_on: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Option<Self>, MachineError> {
-        let aovs = [Aov::Albedo, Aov::N, Aov::Ng, Aov::Z, Aov::Uv, Aov::Shape, Aov::Material];
-        let mut plan = AovPlan::new(BTreeSet::from(aovs));
+        let mut plan = AovPlan::new(LAYERS.into_iter().filter_map(aov_of).collect());
         // An image that has no room for its layers is shown without them.
         let _ = plan.describe(&scene.description);
         let mut short = SceneData::clone(&scene.data);
@@ -218,29 +218,31 @@ impl Found {
 
     /// Shows layers to those who want them.
     fn publish(&self, hub: &Hub) {
-        for layer in LAYERS.into_iter().filter(|layer| hub.lacks(layer, self.revision)) {
+        for (layer, aov) in LAYERS.into_iter().filter_map(|layer| Some((layer, aov_of(layer)?))) {
+            if !hub.lacks(layer, self.revision) {
+                continue;
+            }
             let size = [self.hits.width, self.hits.height];
-            let pixels = self.painted(layer);
+            let pixels = self.painted(aov);
             hub.publish(Picture::new(self.revision, layer, (size, SAMPLES), pixels, false));
         }
     }
 
     /// A layer in colours between 0 and 1.
-    fn painted(&self, layer: &str) -> Vec<[f32; 3]> {
-        let hits = &self.hits.pixels;
+    fn painted(&self, aov: Aov) -> Vec<[f32; 3]> {
+        let each = |of: &dyn Fn(&FirstHit) -> [f32; 3]| self.hits.pixels.iter().map(of).collect();
         let half = |v: [f32; 3]| v.map(|c| 0.5 * c + 0.5);
-        match layer {
-            "albedo" => hits.iter().map(|hit| hit.albedo).collect(),
-            "N" => hits.iter().map(|hit| half(hit.ns)).collect(),
-            "Ng" => hits.iter().map(|hit| half(hit.ng)).collect(),
-            "uv" => {
-                hits.iter().map(|hit| [hit.uv[0].rem_euclid(1.0), hit.uv[1].rem_euclid(1.0), 0.0]).collect()
-            }
-            "Z" => self.painted_depths(),
-            _ => {
-                let channel = format!("id.{layer}");
-                (0..hits.len()).map(|i| self.id(&channel, i).map_or([0.0; 3], color_of)).collect()
-            }
+        let ids = |layer: &str| {
+            (0..self.hits.pixels.len()).map(|i| self.id(layer, i).map_or([0.0; 3], color_of)).collect()
+        };
+        match aov {
+            Aov::N => each(&|hit| half(hit.ns)),
+            Aov::Ng => each(&|hit| half(hit.ng)),
+            Aov::Uv => each(&|hit| [hit.uv[0].rem_euclid(1.0), hit.uv[1].rem_euclid(1.0), 0.0]),
+            Aov::Z => self.painted_depths(),
+            Aov::Shape => ids("id.shape"),
+            Aov::Material => ids("id.material"),
+            _ => each(&|hit| hit.albedo),
         }
     }
 

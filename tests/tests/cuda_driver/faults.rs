@@ -150,7 +150,7 @@ impl Observer for Onlooker {
         }
     }
 
-    fn show(&mut self, _: &Progress, radiance: &[[f32; 3]]) {
+    fn show(&mut self, _: &Progress, radiance: Vec<[f32; 3]>) {
         self.seen.push(radiance.iter().filter(|pixel| **pixel != [0.0; 3]).count());
     }
 }

@@ -16,7 +16,10 @@ pub(super) use text::{Escaped, json};
 /// The beginning of every page, up to its title: its content security policy.
 const HEAD: &str = include_str!("head.html");
 
-/// The beginning of every page's style: colours, controls, views of images.
+/// Colours of pages, light and dark, as variables of their style.
+pub const COLORS: &str = include_str!("colors.css");
+
+/// The beginning of every page's style after that: controls, views of images.
 const STYLE: &str = include_str!("base.css");
 
 /// The beginning of every page's script: reading pixels, painting them, views of the paintings, and the theme.
@@ -44,7 +47,7 @@ pub(super) fn write<W: Write + ?Sized>(
         };
         match name {
             "head" => out.write_all(HEAD.as_bytes())?,
-            "style" => [STYLE, style].iter().try_for_each(|s| out.write_all(s.as_bytes()))?,
+            "style" => [COLORS, STYLE, style].iter().try_for_each(|s| out.write_all(s.as_bytes()))?,
             "scripts" => {
                 SCRIPTS.iter().chain(scripts).try_for_each(|s| out.write_all(s.as_bytes()))?;
             }

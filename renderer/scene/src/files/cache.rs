@@ -134,6 +134,10 @@ impl MemoryFiles {
         Self(assets.into_iter().map(|asset| (asset.path, asset.contents)).collect())
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// These files, and others, which take the place of those of the same paths.
     pub(crate) fn and(&self, others: Self) -> Self {
         Self(self.0.iter().map(|(path, contents)| (path.clone(), contents.clone())).chain(others.0).collect())

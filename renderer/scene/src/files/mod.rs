@@ -86,6 +86,11 @@ impl Files {
         self.elsewhere = Arc::new(self.elsewhere.retaining(wanted, self.kept.as_deref()));
     }
 
+    /// Whether there are files that are in memory only.
+    pub(crate) fn has_some_in_memory(&self) -> bool {
+        !self.elsewhere.is_empty()
+    }
+
     /// The existing files among those that the scene has named so far, free of symbolic links.
     pub fn named(&self) -> BTreeSet<PathBuf> {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);

@@ -448,8 +448,8 @@ impl Observer for Onlooker {
         Control::Show
     }
 
-    fn show(&mut self, _: &Progress, radiance: &[[f32; 3]]) {
-        self.0.push(radiance.to_vec());
+    fn show(&mut self, _: &Progress, radiance: Vec<[f32; 3]>) {
+        self.0.push(radiance);
     }
 }
 

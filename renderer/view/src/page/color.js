@@ -1,9 +1,6 @@
-// Colours: sRGB (IEC 61966-2-1), luminance, and the program's colour maps.
+// Colours: sRGB (IEC 61966-2-1), luminance, and colours of maps.
 
 import { clamp } from './numbers.js';
-
-export const VIRIDIS = [0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725];
-export const MAGMA = [0x000004, 0x1d1147, 0x51127c, 0x832681, 0xb73779, 0xe65164, 0xfc8961, 0xfec488, 0xfcfdbf];
 
 function encode(x) {
   return x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055;

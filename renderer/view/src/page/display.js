@@ -1,6 +1,7 @@
 // How the picture is shown: exposure, tone curve, channels, zoom.
 
-import { MAGMA, VIRIDIS, colorAt } from './color.js';
+import { colorAt } from './color.js';
+import { MAGMA, VIRIDIS } from './maps.js';
 import { byId, element, setText } from './dom.js';
 import { someLuminances } from './frame.js';
 import { metered } from './meter.js';

@@ -69,8 +69,8 @@ export class History {
   }
 
   // A scene that refers to what is in no file is written by a command, with all of that.
-  takeExport({ toml, file, set, render, convert, sweep }) {
-    setText(byId('set'), set.map(quoted).join(' '));
+  takeExport({ toml, file, arguments: words, render, convert, sweep }) {
+    setText(byId('set'), words);
     setText(byId('render'), render);
     setText(byId('convert'), convert);
     byId('convert-part').hidden = toml !== null;
@@ -80,11 +80,6 @@ export class History {
     if (this.isSaving && toml !== null) download(toml, file);
     this.isSaving = false;
   }
-}
-
-// For a shell.
-function quoted(argument) {
-  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 }
 
 function download(text, name) {

@@ -1,6 +1,7 @@
 // Draws frames with WebGL 2.
 
-import { MAGMA, VIRIDIS, stopsOf } from './color.js';
+import { stopsOf } from './color.js';
+import { MAGMA, VIRIDIS } from './maps.js';
 import { FRAGMENT, VERTEX } from './shaders.js';
 
 const KINDS = ['radiance', 'noise', 'display'];

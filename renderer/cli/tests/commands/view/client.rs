@@ -219,21 +219,17 @@ impl Page {
     /// Sends a message, and waits for an answer of a type.
     #[track_caller]
     pub(super) fn ask(&mut self, message: Value, answer: &str) -> Value {
-        let begin = Instant::now();
-        self.send(message);
-        loop {
-            assert!(begin.elapsed() < PATIENCE, "waited {PATIENCE:?} for {answer}");
-            let (kind, message) = self.receive();
-            if kind == answer {
-                return message;
-            }
-            assert!(kind != "refused", "{message}");
-        }
+        self.exchange(message, answer, |kind, message| assert!(kind != "refused", "{message}"))
     }
 
     /// As [`Page::ask`], whatever else is refused meanwhile.
     #[track_caller]
     pub(super) fn answered(&mut self, message: Value, answer: &str) -> Value {
+        self.exchange(message, answer, |_, _| {})
+    }
+
+    #[track_caller]
+    fn exchange(&mut self, message: Value, answer: &str, check_other: impl Fn(&str, &Value)) -> Value {
         let begin = Instant::now();
         self.send(message);
         loop {
@@ -242,6 +238,7 @@ impl Page {
             if kind == answer {
                 return message;
             }
+            check_other(&kind, &message);
         }
     }
 
