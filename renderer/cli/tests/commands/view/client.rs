@@ -282,9 +282,11 @@ impl Page {
         self.has_picture(spp).then(|| self.frame.clone())
     }
 
+    /// Whether the picture is of the scene as it is, with all its pixels: on a busy machine the first ones are coarse.
     fn has_picture(&self, spp: u32) -> bool {
         let frame = &self.frame;
-        frame.is_exact && frame.layer == 0 && frame.revision == self.revision && frame.spp >= spp
+        let is_whole = json!(frame.size) == self.scene["size"];
+        frame.is_exact && frame.layer == 0 && frame.revision == self.revision && frame.spp >= spp && is_whole
     }
 
     /// The next picture of a layer.
