@@ -12,9 +12,10 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
-use torrance_image::film::develop::{Develop, Tonemap};
-use torrance_image::film::encode::{ExrDepth, PngDepth, Settings, encode};
+use torrance_image::film::develop::Develop;
+use torrance_image::film::encode::{DisplayDepth, Exr, ExrDepth, Settings, encode};
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
+use torrance_image::film::tone::Tonemap;
 use torrance_image::film::write::Target;
 use torrance_image::film::{Format, Layers, Statistics, read_layers, write_images};
 use torrance_text::hint;
@@ -220,9 +221,9 @@ impl Image {
         half: bool,
     ) -> PyResult<()> {
         let settings = Settings {
-            develop: Develop { exposure, tonemap: tonemap_of(tonemap)? },
-            png: if bits == 16 { PngDepth::Sixteen } else { PngDepth::Eight },
-            exr: if half { ExrDepth::Half } else { ExrDepth::Float },
+            develop: Develop { exposure, tonemap: tonemap_of(tonemap)?, ..Develop::default() },
+            bits: if bits == 16 { DisplayDepth::Sixteen } else { DisplayDepth::Eight },
+            exr: Exr { depth: if half { ExrDepth::Half } else { ExrDepth::Float }, ..Exr::default() },
         };
         let target = Target::check(&path).map_err(errors::of_file)?;
         let failed = work(py, || {
@@ -235,7 +236,7 @@ impl Image {
 
     /// As a display shows it: bytes, (H, W, 3).
     fn tonemap(&self, py: Python<'_>, exposure: f32, tonemap: &str) -> PyResult<Py<PyArray3<u8>>> {
-        let develop = Develop { exposure, tonemap: tonemap_of(tonemap)? };
+        let develop = Develop { exposure, tonemap: tonemap_of(tonemap)?, ..Develop::default() };
         let bytes = work(py, || {
             let image = self.source.image()?;
             Ok::<_, PyErr>(
@@ -248,8 +249,8 @@ impl Image {
 
     /// The bytes of a PNG file.
     fn png<'py>(&self, py: Python<'py>, exposure: f32, tonemap: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let settings =
-            Settings { develop: Develop { exposure, tonemap: tonemap_of(tonemap)? }, ..Settings::default() };
+        let develop = Develop { exposure, tonemap: tonemap_of(tonemap)?, ..Develop::default() };
+        let settings = Settings { develop, ..Settings::default() };
         let encoded = work(py, || {
             let image = self.source.image()?;
             encode(&image, Format::Png, &settings, &self.source.about()).map_err(errors::of_value)
@@ -354,7 +355,5 @@ fn rgb_array(
 }
 
 fn tonemap_of(name: &str) -> PyResult<Tonemap> {
-    const NAMES: [(&str, Tonemap); 3] =
-        [("clip", Tonemap::Clip), ("reinhard", Tonemap::Reinhard), ("aces", Tonemap::Aces)];
-    errors::named("tonemap: unknown", name, &NAMES)
+    errors::named("tonemap: unknown", name, Tonemap::NAMES)
 }

@@ -144,7 +144,7 @@ class Image:
         """Writes a file: ``.png``, ``.exr``, ``.hdr`` or ``.pfm``. One that is there is replaced when the new one is complete.
 
         :param exposure: of PNG files, stops.
-        :param tonemap: of PNG files: ``clip``, ``reinhard`` or ``aces``.
+        :param tonemap: of files for displays: ``clip``, ``reinhard``, ``aces``, ``agx`` or ``neutral``.
         :param bits: of PNG files, a channel: 8 or 16.
         :param half: whether colours of EXR files are 16-bit floats.
         :raises OSError: it cannot be written.
@@ -156,7 +156,7 @@ class Image:
     def tonemap(self, operator: str = "clip", *, exposure: float = 0.0) -> np.ndarray:
         """The image as a display shows it: (height, width, 3), uint8, sRGB.
 
-        :param operator: ``clip``, ``reinhard`` (extended, on luminance, white at 4) or ``aces`` (Hill's fit).
+        :param operator: ``clip``, ``reinhard`` (extended, on luminance, white at 4), ``aces`` (Hill's fit), ``agx`` or ``neutral`` (Khronos PBR Neutral).
         :param exposure: stops: radiance is multiplied by 2 to this power.
         """
         return self._image.tonemap(exposure, operator)

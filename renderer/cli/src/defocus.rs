@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[arg(value_name = "IMAGE")]
     image: PathBuf,
 
-    /// Image to write: .png, .exr, .hdr or .pfm; repeat it for several
+    /// Image to write: .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl; repeat it for several
     #[arg(short, long, value_name = "FILE", required = true)]
     output: Vec<PathBuf>,
 

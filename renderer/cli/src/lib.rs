@@ -13,6 +13,7 @@ mod convert;
 mod defocus;
 mod device;
 mod exhaustion;
+mod exr;
 mod failure;
 mod info;
 mod inspect;

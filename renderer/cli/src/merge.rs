@@ -7,14 +7,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
+use torrance_image::film::encode::{SOFTWARE, encode_layers};
 use torrance_image::film::interrupted::RELATIVE_STDERR;
 use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::Target;
 use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
-use super::{EXIT_CODES, Failure, Notes, count, print_json, say, values};
+use super::exr::ExrArgs;
+use super::{EXIT_CODES, Failure, Notes, count, print_json, say};
 use crate::ExitCode;
 use torrance_text::shell_word;
 
@@ -47,9 +48,8 @@ pub(super) struct Args {
     #[arg(long)]
     passes: bool,
 
-    /// Type of colours. Half rounds to 11 bits, which may exceed the noise
-    #[arg(long, value_name = "TYPE", default_value = "float", value_parser = values::choice(values::EXR_DEPTHS))]
-    exr: ExrDepth,
+    #[command(flatten)]
+    exr: ExrArgs,
 
     /// Print warnings and errors only
     #[arg(short, long)]
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let layers = layers.saying([software].into_iter().chain(noise));
     let (width, height, samples) = (layers.width, layers.height, extent(&layers));
     notes.display.phase("writing");
-    let encoded = encode_layers(layers, args.exr).map(|encoded| encoded.bytes);
+    let encoded = encode_layers(layers, args.exr.into()).map(|encoded| encoded.bytes);
     target.destination.write_encoded(encoded).map_err(Failure::running)?;
     let images = args.images.len();
     let warnings = notes.end();

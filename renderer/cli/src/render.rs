@@ -15,12 +15,14 @@ use renderer::render::{
     stage_chart,
 };
 use renderer::{Device, Fleet, Integrators, MachineError};
-use torrance_image::film::develop::{Develop, Tonemap};
-use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode_layers};
-use torrance_image::film::exposure::metered;
+use torrance_image::film::develop::Develop;
+use torrance_image::film::encode::{DisplayDepth, Exr, Provenance, Settings, encode_layers};
+use torrance_image::film::exposure::{Exposure, metered};
 use torrance_image::film::interrupted::{InterruptedImage, RELATIVE_STDERR};
 use torrance_image::film::layers::STDERR;
 use torrance_image::film::rescue::rescue;
+use torrance_image::film::tone::Tonemap;
+use torrance_image::film::white_balance::WhiteBalance;
 use torrance_image::film::write::{Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
@@ -29,12 +31,13 @@ use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler}
 use torrance_text::quoted_path;
 
 use super::device::{self, MachineArgs};
+use super::exr::ExrArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::live::{LiveArgs, Screens};
 use super::resume::{CompleteImage, Found, ResumeArgs, Wanted, path_of};
 use super::shard::{ShardArgs, Share};
 use super::summary::{tell, wrote};
-use super::values::{self, Exposure, RrDepth};
+use super::values::{self, RrDepth};
 use super::{
     ChartFile, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json, say,
     say_text, signals, stage_times,
@@ -45,7 +48,7 @@ Examples:
   torrance render scene.toml -o image.png
   torrance render scene.toml -o image.png -o image.exr --size 1920x1080 --spp 1024
   torrance render scene.toml -o image.exr --time 2m --device cuda:1
-  torrance render scene.toml -o image.png --exposure 1.5 --tonemap aces
+  torrance render scene.toml -o image.png --exposure 1.5 --tonemap agx --white-balance 3200
   torrance render scene.toml -o image.exr --aov albedo,N,Z
   torrance render scene.toml -o image.exr --spp 65536 --device cuda:all --resume
   torrance render scene.toml -o part-2.exr --spp 4096 --shard 2/7
@@ -53,7 +56,7 @@ Examples:
   torrance render scene.toml -o image.exr --json --quiet > summary.json
 
 What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
---exposure and --tonemap change PNG only. A file that is there is replaced when the image is complete, \
+--exposure, --white-balance and --tonemap change the other formats only. A file that is there is replaced when the image is complete, \
 and not before. Ctrl-C ends a render early and writes what it has. A file that is there is replaced if it says that it is \
 noisier, or that all of its samples are in the new image, too; otherwise the image goes beside it, as NAME.interrupted.png. A render that takes longer than --checkpoint says keeps \
 NAME.checkpoint beside its first output, with which --resume goes on, whatever ended it. An image that cannot be written at the end is \
@@ -67,7 +70,7 @@ pub(super) struct Args {
     #[command(flatten)]
     scene: SceneArgs,
 
-    /// Image to write: .png, .exr, .hdr or .pfm; repeat it for several of the same render
+    /// Image to write: .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl; repeat it for several of the same render
     #[arg(short, long, value_name = "FILE", required = true)]
     output: Vec<PathBuf>,
 
@@ -162,22 +165,26 @@ pub(super) struct SettingArgs {
 /// How images are written.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ImageArgs {
-    /// Exposure of PNG, stops: 1 doubles the brightness; or auto, by which the image's mean is a middle grey [default: 0, and auto
-    /// where a model (glTF, OBJ, PLY) is rendered that would be too dark or bright to be seen]
-    #[arg(long, value_name = "STOPS|auto", value_parser = values::exposure, allow_negative_numbers = true)]
+    /// Exposure of images for displays: stops (1 doubles the brightness); auto, by which the image's mean is a middle grey; or a
+    /// camera's, as in ev100=12 or f/8,1/125,iso=100, for radiance in cd/m² [default: 0, and auto where a model (glTF, OBJ, PLY) is
+    /// rendered that would be too dark or bright to be seen]
+    #[arg(long, value_name = "STOPS|auto|CAMERA", value_parser = values::exposure, allow_negative_numbers = true)]
     exposure: Option<Exposure>,
 
-    /// How PNG shows what is brighter than white
+    /// Which light looks white: the temperature of a lamp or of daylight, or a colour (linear Rec. 709) [default: 6504 K, D65]
+    #[arg(long, value_name = "KELVIN|R,G,B", value_parser = values::white_balance)]
+    white_balance: Option<WhiteBalance>,
+
+    /// How images for displays show what is brighter than white
     #[arg(long, value_name = "NAME", default_value = "clip", value_parser = values::choice(values::TONEMAPS))]
     tonemap: Tonemap,
 
-    /// Bits of a PNG channel
-    #[arg(long, value_name = "BITS", default_value = "8", value_parser = values::choice(values::PNG_DEPTHS))]
-    bit_depth: PngDepth,
+    /// Bits of a channel of PNG and JPEG XL
+    #[arg(long, value_name = "BITS", default_value = "8", value_parser = values::choice(values::DISPLAY_DEPTHS))]
+    bit_depth: DisplayDepth,
 
-    /// Type of an EXR channel. Half rounds to 11 bits, which may exceed the noise of a long render
-    #[arg(long, value_name = "TYPE", default_value = "float", value_parser = values::choice(values::EXR_DEPTHS))]
-    exr: ExrDepth,
+    #[command(flatten)]
+    exr: ExrArgs,
 }
 
 /// Renders as `args` say, which include `common_arguments`, those of all parts of the render.
@@ -216,7 +223,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         identity: &identity,
         share: &share,
         plan: &render.plan,
-        exr: args.image.exr,
+        exr: args.image.exr.depth,
         is_forced: args.force,
     };
     let found = args.resume.find(&wanted, &mut render.notes)?;
@@ -654,7 +661,7 @@ fn with_noise(mut layers: Layers, film: &Film) -> Layers {
 
 /// Writes an image whose place cannot be written, with all its layers, to another: says where that is, or why there is none.
 fn keep_elsewhere(output: &Path, layers: Layers) -> String {
-    let encoded = encode_layers(layers, ExrDepth::Float).map_err(io::Error::other);
+    let encoded = encode_layers(layers, Exr::default()).map_err(io::Error::other);
     kept_elsewhere(encoded.and_then(|encoded| rescue(&output.with_extension("exr"), &encoded.bytes)))
 }
 
@@ -786,22 +793,24 @@ impl ImageArgs {
     }
 
     fn settings(&self, exposure: f32) -> Settings {
-        let develop = Develop { exposure, tonemap: self.tonemap };
-        Settings { develop, png: self.bit_depth, exr: self.exr }
+        let white_balance = self.white_balance.unwrap_or_default();
+        let develop = Develop { exposure, white_balance, tonemap: self.tonemap };
+        Settings { develop, bits: self.bit_depth, exr: self.exr.into() }
     }
 
     /// Warns of options that have no effect on the outputs.
     pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
-        let is_developed = self.exposure.is_some() || self.tonemap != Tonemap::default();
+        let is_developed =
+            self.exposure.is_some() || self.white_balance.is_some() || self.tonemap != Tonemap::default();
         if is_developed && !targets.iter().any(|t| t.format.is_display_referred()) {
-            notes.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
+            notes.warn(
+                "--exposure, --white-balance and --tonemap change images for displays; these outputs hold radiance"
+                    .into(),
+            );
         }
-        let none_is = |format| !targets.iter().any(|t| t.format == format);
-        if self.bit_depth != PngDepth::default() && none_is(Format::Png) {
-            notes.warn("--bit-depth changes PNG only, and none is written".into());
+        if self.bit_depth != DisplayDepth::default() && !targets.iter().any(|t| t.format.has_16_bits()) {
+            notes.warn("--bit-depth changes PNG and JPEG XL only, and none is written".into());
         }
-        if self.exr != ExrDepth::default() && none_is(Format::Exr) {
-            notes.warn("--exr changes EXR only, and none is written".into());
-        }
+        self.exr.warn_of_ignored(targets, notes);
     }
 }

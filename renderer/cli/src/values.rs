@@ -9,8 +9,10 @@ use renderer::render::{Paths, When};
 use renderer::{DeviceChoice, FleetChoice};
 use torrance_gpu::primitives::MOST;
 use torrance_image::compare::Region;
-use torrance_image::film::develop::Tonemap;
-use torrance_image::film::encode::{ExrDepth, PngDepth};
+use torrance_image::film::encode::{DisplayDepth, ExrCompression, ExrDepth};
+use torrance_image::film::exposure::Exposure;
+use torrance_image::film::tone::Tonemap;
+use torrance_image::film::white_balance::{KELVIN, WhiteBalance};
 use torrance_image::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use torrance_image::metrics::{Metric, Threshold};
 use torrance_plot::chart::ThemeName;
@@ -22,9 +24,6 @@ pub(super) use torrance_text::duration as time;
 use torrance_text::{hint, quoted};
 
 use super::resume::CheckpointTime;
-
-/// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
-const MAX_EXPOSURE: f32 = 100.0;
 
 /// A value, and how the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,22 +184,24 @@ pub(super) fn checkpoint(text: &str) -> Result<CheckpointTime, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RrDepth(pub(super) Option<u32>);
 
-/// How bright PNG is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Exposure {
-    /// By so many stops.
-    Stops(f32),
-    /// As the image is metered.
-    Auto,
+/// Exposure: stops, `auto`, or a camera's.
+pub(super) fn exposure(text: &str) -> Result<Exposure, String> {
+    text.parse()
 }
 
-/// Exposure: stops, or `auto`.
-pub(super) fn exposure(text: &str) -> Result<Exposure, String> {
-    if text == "auto" {
-        return Ok(Exposure::Auto);
-    }
-    let expected = format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2, or auto");
-    number(text, |x: &f32| x.abs() <= MAX_EXPOSURE, expected).map(Exposure::Stops)
+/// White balance: a temperature, kelvin, or a colour.
+pub(super) fn white_balance(text: &str) -> Result<WhiteBalance, String> {
+    let [least, most] = KELVIN;
+    let expected = format!(
+        "expected a temperature from {least} to {most} K, as in 3200 or 5600K, or the colour of the light, as in 1,0.8,0.5"
+    );
+    let numbers = text.trim_end_matches(['K', 'k']).split(',').map(|x| x.trim().parse::<f64>().ok());
+    let balance = match numbers.collect::<Option<Vec<_>>>().as_deref() {
+        Some([kelvin]) => WhiteBalance::of_kelvin(*kelvin),
+        Some([r, g, b]) if [r, g, b].into_iter().all(|x| *x >= 0.0) => WhiteBalance::of_white([*r, *g, *b]),
+        _ => None,
+    };
+    balance.ok_or(expected)
 }
 
 /// Angles of incidence, degrees. A type of its own, because clap takes `Vec` for a repeated option.
@@ -362,16 +363,38 @@ pub(super) const TONEMAPS: &[Choice<Tonemap>] = &[
     ("clip", "Clip at 1: what is below stays exact", Tonemap::Clip),
     ("reinhard", "Extended Reinhard on luminance, white at 4", Tonemap::Reinhard),
     ("aces", "ACES look: Hill's fit of the reference and output transforms", Tonemap::Aces),
+    ("agx", "AgX: bright colours go to white, as on film", Tonemap::AgX),
+    (
+        "neutral",
+        "Khronos PBR Neutral: base colours stay as they are, highlights are compressed",
+        Tonemap::Neutral,
+    ),
 ];
 
 /// `--bit-depth`.
-pub(super) const PNG_DEPTHS: &[Choice<PngDepth>] =
-    &[("8", "8 bits a channel", PngDepth::Eight), ("16", "16 bits a channel", PngDepth::Sixteen)];
+pub(super) const DISPLAY_DEPTHS: &[Choice<DisplayDepth>] =
+    &[("8", "8 bits a channel", DisplayDepth::Eight), ("16", "16 bits a channel", DisplayDepth::Sixteen)];
 
 /// `--exr`.
 pub(super) const EXR_DEPTHS: &[Choice<ExrDepth>] = &[
     ("half", "16-bit floats: half the size, 11 bits of precision, at most 65504", ExrDepth::Half),
     ("float", "32-bit floats: the image as it was computed", ExrDepth::Float),
+];
+
+/// `--exr-compression`.
+pub(super) const EXR_COMPRESSIONS: &[Choice<ExrCompression>] = &[
+    ("none", "Not at all", ExrCompression::None),
+    ("rle", "Runs of equal bytes", ExrCompression::Rle),
+    ("zips", "Deflate, a row at a time", ExrCompression::Zips),
+    ("zip", "Deflate, 16 rows at a time", ExrCompression::Zip),
+    ("piz", "Wavelets: lossless, and small where there is noise", ExrCompression::Piz),
+    ("pxr24", "Lossy: floats lose 8 of their 23 bits, and are deflated", ExrCompression::Pxr24),
+    (
+        "b44",
+        "Lossy, of a fixed rate, for half floats; what is no half float is not compressed",
+        ExrCompression::B44,
+    ),
+    ("b44a", "As b44, and smaller where there is one colour", ExrCompression::B44a),
 ];
 
 /// `--order-rays`.
@@ -443,8 +466,11 @@ mod tests {
             assert!(spp(text).unwrap_err().starts_with("expected a whole number from 1 to"), "{text}");
         }
         assert_eq!(rr_depth("x").unwrap_err(), "expected a whole number from 0 to 1000, or off");
-        for text in ["nan", "inf", "1e9", "bright"] {
-            assert!(exposure(text).unwrap_err().starts_with("expected stops"), "{text}");
+        assert!(exposure("bright").unwrap_err().starts_with("expected stops"));
+        assert_eq!(white_balance("3200K").ok(), WhiteBalance::of_kelvin(3200.0));
+        assert_eq!(white_balance("1, 0.8, 0.5").ok(), WhiteBalance::of_white([1.0, 0.8, 0.5]));
+        for text in ["", "K", "100", "1e9", "nan", "1,2", "1,-1,1", "0,0,0", "warm"] {
+            assert!(white_balance(text).unwrap_err().starts_with("expected a temperature"), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use torrance_image::compare::source::{self, Knowledge, Source, SourceError};
-use torrance_image::film::encode::{self, EncodeError, ExrDepth, SOFTWARE, Settings, encode_layers};
+use torrance_image::film::encode::{self, EncodeError, Exr, SOFTWARE, Settings, encode_layers};
 use torrance_image::film::estimate::{Noise, PIXEL_FILTER};
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::{Format, ImageEstimate, Layers};
@@ -93,5 +93,5 @@ pub(super) fn encode(
             );
         }
     }
-    encode_layers(layers, ExrDepth::Float).map(|e| e.bytes)
+    encode_layers(layers, Exr::default()).map(|e| e.bytes)
 }

@@ -45,7 +45,7 @@ largest value of B; bias is the largest of the channels, relative to B's mean. P
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(super) struct Args {
-    /// Image under test: .png, .exr, .hdr or .pfm
+    /// Image under test: .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl
     #[arg(value_name = "A")]
     a: PathBuf,
 

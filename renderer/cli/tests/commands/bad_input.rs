@@ -252,7 +252,7 @@ fn options_of_formats_that_are_not_written_are_a_warning() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    let bit_depth = "warning: --bit-depth changes PNG only, and none is written\n";
+    let bit_depth = "warning: --bit-depth changes PNG and JPEG XL only, and none is written\n";
     let exr = "warning: --exr changes EXR only, and none is written\n";
     assert_eq!(warnings(&["-o", "a.exr", "--bit-depth", "16"]), bit_depth);
     assert_eq!(warnings(&["-o", "a.png", "--exr", "half"]), exr);

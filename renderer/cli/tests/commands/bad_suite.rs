@@ -202,8 +202,8 @@ const ROWS: &[Row<'_>] = &[
     (
         "a reference of no format",
         "\"ball.exr\"",
-        "\"ball.jpeg\"",
-        "suite.toml:11:13: \"reference\" names \"ball.jpeg\": unknown file extension .jpeg; did you mean .png? (there are .png, .exr, .hdr and .pfm)",
+        "\"ball.tga\"",
+        "suite.toml:11:13: \"reference\" names \"ball.tga\": unknown file extension .tga; did you mean .png? (it may be .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl)",
     ),
     (
         "a command of text",

@@ -146,7 +146,12 @@ fn a_stop_of_exposure_doubles_png_and_leaves_exr() {
     }
     let folder = Folder::new();
     let outcome = folder.run(&["render", "scene.toml", "-o", "a.exr", "--exposure", "1"]);
-    assert!(outcome.stderr.contains("warning: --exposure and --tonemap change PNG only"), "{outcome:?}");
+    assert!(
+        outcome
+            .stderr
+            .contains("warning: --exposure, --white-balance and --tonemap change images for displays"),
+        "{outcome:?}"
+    );
     assert_eq!(image(&folder, "a.exr"), rendered("a.exr", &[]));
 }
 
@@ -223,7 +228,7 @@ fn models_are_exposed_to_be_seen() {
 #[test]
 fn tone_mapping_changes_what_is_shown() {
     let clip = rendered("a.png", &["--exposure", "3"]);
-    for name in ["reinhard", "aces"] {
+    for name in ["reinhard", "aces", "agx", "neutral"] {
         assert_ne!(rendered("a.png", &["--exposure", "3", "--tonemap", name]), clip, "{name}");
     }
 }

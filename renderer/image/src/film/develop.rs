@@ -1,24 +1,17 @@
-//! From radiance to what a display shows: exposure, tone mapping, the sRGB transfer function.
+//! From radiance to what a display shows: exposure, white balance, tone mapping, the sRGB transfer function.
+
+use super::tone::Tonemap;
+use super::white_balance::WhiteBalance;
 
 /// How an image is made fit for a display. Formats that hold radiance are not developed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Develop {
     /// Exposure in stops: radiance is multiplied by 2 to this power.
     pub exposure: f32,
+    /// Which light is to look white.
+    pub white_balance: WhiteBalance,
     /// How radiance is brought into [0, 1].
     pub tonemap: Tonemap,
-}
-
-/// How exposed radiance is brought into [0, 1].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tonemap {
-    /// Clip at 1: what is below stays exact.
-    #[default]
-    Clip,
-    /// Extended Reinhard on luminance, white at 4.
-    Reinhard,
-    /// ACES look: Hill's fit of the reference and output transforms.
-    Aces,
 }
 
 impl Develop {
@@ -27,12 +20,8 @@ impl Develop {
         let gain = f64::from(self.exposure).exp2();
         // The bound keeps the curves' squares and ratios finite; each of them is at its white far below it.
         let exposed = radiance.map(|x| finite(f64::from(x) * gain).clamp(0.0, 1e30));
-        let mapped = match self.tonemap {
-            Tonemap::Clip => exposed,
-            Tonemap::Reinhard => reinhard(exposed),
-            Tonemap::Aces => aces(exposed),
-        };
-        mapped.map(|x| srgb_encode(x.clamp(0.0, 1.0)))
+        let balanced = self.white_balance.apply(exposed).map(|x| x.max(0.0));
+        self.tonemap.apply(balanced).map(|x| srgb_encode(x.clamp(0.0, 1.0)))
     }
 
     /// As [`Develop::apply`], in 255ths.
@@ -51,26 +40,7 @@ pub(super) fn luminance([r, g, b]: [f64; 3]) -> f64 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/// Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4, on luminance: L (1 + L / L_white²) / (1 + L).
-fn reinhard(rgb: [f64; 3]) -> [f64; 3] {
-    const WHITE: f64 = 4.0;
-    let l = luminance(rgb);
-    let scale = (1.0 + l / (WHITE * WHITE)) / (1.0 + l);
-    rgb.map(|x| x * scale)
-}
-
-/// The fit of the ACES reference rendering transform and the sRGB output transform by Stephen Hill
-/// (BakingLab, `ACES.hlsl`): into a working space, a rational curve per channel, and back to Rec. 709.
-fn aces(rgb: [f64; 3]) -> [f64; 3] {
-    const INTO: [[f64; 3]; 3] =
-        [[0.59719, 0.35458, 0.04823], [0.07600, 0.90834, 0.01566], [0.02840, 0.13383, 0.83777]];
-    const BACK: [[f64; 3]; 3] =
-        [[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]];
-    let curve = |x: f64| (x * (x + 0.0245786) - 0.000090537) / (x * (0.983729 * x + 0.4329510) + 0.238081);
-    mul(BACK, mul(INTO, rgb).map(curve))
-}
-
-fn mul(m: [[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
+pub(super) fn mul(m: [[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     m.map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2])
 }
 
@@ -89,7 +59,7 @@ mod tests {
     use super::*;
 
     fn develop(exposure: f32, tonemap: Tonemap, x: f32) -> f64 {
-        Develop { exposure, tonemap }.apply([x; 3])[1]
+        Develop { exposure, tonemap, ..Develop::default() }.apply([x; 3])[1]
     }
 
     #[test]
@@ -115,42 +85,43 @@ mod tests {
 
     #[test]
     fn curves_rise_from_black_to_white() {
-        for tonemap in [Tonemap::Clip, Tonemap::Reinhard, Tonemap::Aces] {
+        for (name, tonemap) in Tonemap::NAMES.iter().copied() {
             let mut last = develop(0.0, tonemap, 0.0);
-            assert!(last < 1e-9, "{tonemap:?} of black is {last}");
+            assert!(last < 1e-9, "{name} of black is {last}");
             for i in 1..=4000 {
                 let y = develop(0.0, tonemap, i as f32 * 0.01);
-                assert!(y >= last, "{tonemap:?} falls at {i}");
+                assert!(y >= last, "{name} falls at {i}");
                 last = y;
             }
-            assert!(last > 0.98, "{tonemap:?} ends at {last}");
+            assert!(last > 0.98, "{name} ends at {last}");
         }
-        let reinhard_white = srgb_decode(develop(0.0, Tonemap::Reinhard, 4.0));
-        assert!((reinhard_white - 1.0).abs() < 1e-6, "{reinhard_white}");
-    }
-
-    /// Hill's curve maps mid grey 0.18 to about 0.1 and stays below 1.02 at the top; a transposed matrix
-    /// would tint grey.
-    #[test]
-    fn aces_keeps_grey_grey() {
-        for x in [0.01_f32, 0.18, 1.0, 5.0] {
-            let [r, g, b] = aces([f64::from(x); 3]);
-            assert!((r - g).abs() < 2e-3 && (b - g).abs() < 2e-3, "{x}: {r} {g} {b}");
-        }
-        let mid = aces([0.18; 3])[1];
-        assert!((mid - 0.1055).abs() < 2e-3, "{mid}");
     }
 
     #[test]
     fn nothing_leaves_the_unit_interval() {
-        for tonemap in [Tonemap::Clip, Tonemap::Reinhard, Tonemap::Aces] {
+        let cold = WhiteBalance::of_kelvin(12_000.0).unwrap();
+        for (name, tonemap) in Tonemap::NAMES.iter().copied() {
             for x in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1.0, f32::MIN_POSITIVE] {
                 for exposure in [-100.0, 0.0, 100.0] {
-                    let y = Develop { exposure, tonemap }.apply([x, 0.5, x]);
-                    assert!(y.iter().all(|y| (0.0..=1.0).contains(y)), "{tonemap:?} {x} {exposure}: {y:?}");
+                    for white_balance in [WhiteBalance::default(), cold] {
+                        let y = Develop { exposure, white_balance, tonemap }.apply([x, 0.5, x]);
+                        assert!(y.iter().all(|y| (0.0..=1.0).contains(y)), "{name} {x} {exposure}: {y:?}");
+                    }
                 }
             }
         }
         assert_eq!(develop(0.0, Tonemap::Clip, f32::INFINITY), srgb_encode(1.0));
+    }
+
+    /// A white card in the light of a tungsten lamp looks orange, and white once the lamp is what looks white.
+    #[test]
+    fn white_balance_makes_a_light_white() {
+        let lamp = WhiteBalance::white_of_kelvin(3200.0).unwrap().map(|x| x as f32);
+        let [r, _, b] = Develop::default().apply(lamp.map(|x| 0.5 * x));
+        assert!(r > b + 0.2, "{r} {b}");
+        let white_balance = WhiteBalance::of_kelvin(3200.0).unwrap();
+        let [r, g, b] = Develop { white_balance, ..Develop::default() }.apply(lamp.map(|x| 0.5 * x));
+        assert!((r - g).abs() < 1e-5 && (b - g).abs() < 1e-5, "{r} {g} {b}");
+        assert!((srgb_decode(g) - 0.5).abs() < 1e-5, "of the same luminance: {g}");
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use exr::prelude::Compression;
-
 use super::develop::Develop;
+use super::display;
 use super::estimate::PIXEL_FILTER;
 use super::format::Format;
 use super::image::Image;
@@ -13,20 +12,56 @@ use super::layers::Layers;
 use super::openexr;
 use super::shards::Shard;
 
+pub(crate) use super::display::png_of;
+pub use super::display::png_rgb8;
+
 /// Encoding settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Settings {
     /// Exposure and tone mapping of display-referred formats.
     pub develop: Develop,
-    /// Bits of a PNG channel.
-    pub png: PngDepth,
-    /// Type of the colours in an EXR file.
-    pub exr: ExrDepth,
+    /// Bits of a channel of PNG and JPEG XL.
+    pub bits: DisplayDepth,
+    /// How EXR files are written.
+    pub exr: Exr,
 }
 
-/// Bits of a PNG channel.
+/// How EXR files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PngDepth {
+pub struct Exr {
+    /// Type of the colours.
+    pub depth: ExrDepth,
+    /// How pixels are compressed.
+    pub compression: ExrCompression,
+    /// Whether each layer is a part of its own, which readers can skip, or all are in one part.
+    pub is_multipart: bool,
+}
+
+/// How pixels of EXR files are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExrCompression {
+    /// Not at all.
+    None,
+    /// Runs of equal bytes.
+    Rle,
+    /// Deflate, a row at a time.
+    Zips,
+    /// Deflate, 16 rows at a time.
+    #[default]
+    Zip,
+    /// Wavelets, lossless: small where there is noise.
+    Piz,
+    /// Deflate of floats rounded to 24 bits.
+    Pxr24,
+    /// Blocks of 4 × 4 half floats in a fixed size, lossy; other types are not compressed.
+    B44,
+    /// As [`Self::B44`], smaller where a block has one colour.
+    B44a,
+}
+
+/// Bits of a channel of an image for a display.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DisplayDepth {
     /// 8 bits a channel.
     #[default]
     Eight,
@@ -130,11 +165,16 @@ pub fn encode(
 ) -> Result<EncodedImage, EncodeError> {
     let mut clamped = 0;
     let bytes = match format {
-        Format::Png if about.noise().is_none() => png(image, settings)?,
+        Format::Png if about.noise().is_none() => display::png(image, settings)?,
         Format::Png => {
             let told = about.attributes().into_iter().filter(|(name, _)| is_compared(name));
-            told.fold(png(image, settings)?, |png, (name, text)| with_text(png, &name, &text))
+            told.fold(display::png(image, settings)?, |png, (name, text)| {
+                display::with_text(png, &name, &text)
+            })
         }
+        Format::Jpeg => display::jpeg(image, settings)?,
+        Format::WebP => display::webp(image, settings)?,
+        Format::Jxl => display::jxl(image, settings)?,
         Format::Pfm => pfm(image),
         Format::Exr => {
             return encode_layers(Layers::from(image).saying(about.attributes()), settings.exr);
@@ -148,13 +188,13 @@ pub fn encode(
     Ok(EncodedImage { bytes, clamped })
 }
 
-/// Encodes all channels as OpenEXR. `depth` applies to colours; other channels keep their type.
+/// Encodes all channels as OpenEXR. The depth applies to colours; other channels keep their type.
 ///
 /// # Errors
 /// The encoder fails.
-pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<EncodedImage, EncodeError> {
-    let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
-    Ok(EncodedImage { bytes: openexr::encode(layers, Compression::ZIP16)?, clamped })
+pub fn encode_layers(mut layers: Layers, how: Exr) -> Result<EncodedImage, EncodeError> {
+    let clamped = if how.depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
+    Ok(EncodedImage { bytes: openexr::encode(layers, how)?, clamped })
 }
 
 /// Encodes all channels as a temporary OpenEXR file: 32-bit floats, uncompressed, which is large but fast.
@@ -162,78 +202,7 @@ pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<EncodedImage
 /// # Errors
 /// The encoder fails.
 pub fn encode_at_once(layers: Layers) -> Result<Vec<u8>, EncodeError> {
-    openexr::encode(layers, Compression::Uncompressed)
-}
-
-fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, EncodeError> {
-    use ::image::ExtendedColorType::{Rgb8, Rgb16};
-    let (develop, pixels) = (&settings.develop, image.pixels.iter());
-    let (samples, color): (Vec<u8>, _) = match settings.png {
-        PngDepth::Eight => (pixels.flat_map(|p| develop.to_bytes(*p)).collect(), Rgb8),
-        PngDepth::Sixteen => {
-            // The encoder takes samples in the machine's byte order.
-            let developed = pixels.flat_map(|p| develop.apply(*p));
-            let samples = developed.flat_map(|x| ((x * 65535.0).round() as u16).to_ne_bytes());
-            (samples.collect(), Rgb16)
-        }
-    };
-    png_of([image.width, image.height], &samples, color).map(tag_srgb)
-}
-
-/// A PNG file of pixels that are sRGB-encoded already: red, green and blue of 8 bits each, row by row.
-///
-/// # Errors
-/// There are no pixels, or not `width · height` of them, or the encoder fails.
-pub fn png_rgb8(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let expected = u64::from(width) * u64::from(height) * 3;
-    if expected == 0 || pixels.len() as u64 != expected {
-        let bytes = pixels.len();
-        return Err(EncodeError(format!("{bytes} bytes are no image of {width} × {height} pixels")));
-    }
-    png_of([width, height], pixels, ::image::ExtendedColorType::Rgb8).map(tag_srgb)
-}
-
-/// A PNG file that does not say what colours its samples are.
-pub(crate) fn png_of(
-    [width, height]: [u32; 2],
-    samples: &[u8],
-    color: ::image::ExtendedColorType,
-) -> Result<Vec<u8>, EncodeError> {
-    use image::ImageEncoder;
-    use image::codecs::png::PngEncoder;
-    let mut bytes = Vec::new();
-    PngEncoder::new(&mut bytes).write_image(samples, width, height, color).map_err(EncodeError::refused)?;
-    Ok(bytes)
-}
-
-/// Inserts chunks after the header of a PNG file that declare the sRGB colour space and, for simpler readers, its gamma.
-/// The `image` crate has no option for them.
-fn tag_srgb(png: Vec<u8>) -> Vec<u8> {
-    /// Rendering intent 0, perceptual.
-    const SRGB: &[u8] = b"\x00\x00\x00\x01sRGB\x00\xAE\xCE\x1C\xE9";
-    /// 1/2.2 in units of 1/100000: the value that the PNG specification gives for sRGB.
-    const GAMA: &[u8] = b"\x00\x00\x00\x04gAMA\x00\x00\xB1\x8F\x0B\xFC\x61\x05";
-    with_chunks(png, &[SRGB, GAMA].concat())
-}
-
-/// Inserts a chunk of text into a PNG file: a keyword and what it stands for, both Latin-1.
-fn with_text(png: Vec<u8>, keyword: &str, text: &str) -> Vec<u8> {
-    let data = ["tEXt", keyword, "\0", text].concat();
-    let mut checksum = flate2::Crc::new();
-    checksum.update(data.as_bytes());
-    // The length is of what follows the name of the chunk.
-    let length = (data.len() as u32 - 4).to_be_bytes();
-    with_chunks(png, &[&length[..], data.as_bytes(), &checksum.sum().to_be_bytes()].concat())
-}
-
-/// Inserts chunks after the header of a PNG file.
-fn with_chunks(mut png: Vec<u8>, chunks: &[u8]) -> Vec<u8> {
-    /// Signature, and a chunk of 13 bytes with length, name and checksum: always the first.
-    const HEADER: usize = 8 + 4 + 4 + 13 + 4;
-    if png.get(12..16) == Some(b"IHDR") {
-        png.splice(HEADER..HEADER, chunks.iter().copied());
-    }
-    png
+    openexr::encode(layers, Exr { compression: ExrCompression::None, ..Exr::default() })
 }
 
 /// Little-endian (a negative scale says so), rows from the bottom.
@@ -280,8 +249,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::film::develop::Tonemap;
     use crate::film::read;
+    use crate::film::tone::Tonemap;
 
     /// A ramp over many magnitudes, of odd sizes so that rows and columns cannot be mistaken.
     fn ramp() -> Image {
@@ -301,6 +270,10 @@ mod tests {
         read(file.path()).unwrap()
     }
 
+    fn half() -> Exr {
+        Exr { depth: ExrDepth::Half, ..Exr::default() }
+    }
+
     #[test]
     fn float_formats_keep_every_bit() {
         for format in [Format::Exr, Format::Pfm] {
@@ -310,7 +283,7 @@ mod tests {
 
     #[test]
     fn half_and_rgbe_keep_their_precision() {
-        let half = Settings { exr: ExrDepth::Half, ..Settings::default() };
+        let half = Settings { exr: half(), ..Settings::default() };
         let halves = through_file(&ramp(), Format::Exr, &half);
         let rgbe = through_file(&ramp(), Format::Hdr, &Settings::default());
         for ((x, h), r) in ramp().pixels.iter().zip(&halves.pixels).zip(&rgbe.pixels) {
@@ -324,17 +297,43 @@ mod tests {
     }
 
     #[test]
-    fn png_is_the_nearest_code_and_is_tagged() {
+    fn lossless_formats_have_the_nearest_code() {
         let image = ramp();
-        for (png, steps) in [(PngDepth::Eight, 255.0), (PngDepth::Sixteen, 65535.0)] {
-            let settings = Settings { png, ..Settings::default() };
-            let got = through_file(&image, Format::Png, &settings);
+        for (format, bits, steps) in [
+            (Format::Png, DisplayDepth::Eight, 255.0),
+            (Format::Png, DisplayDepth::Sixteen, 65535.0),
+            (Format::Jxl, DisplayDepth::Eight, 255.0),
+            (Format::Jxl, DisplayDepth::Sixteen, 65535.0),
+            (Format::WebP, DisplayDepth::Eight, 255.0),
+            // There is no room for more.
+            (Format::WebP, DisplayDepth::Sixteen, 255.0),
+        ] {
+            let settings = Settings { bits, ..Settings::default() };
+            let got = through_file(&image, format, &settings);
             assert_eq!((got.width, got.height), (7, 5));
             for (x, y) in image.pixels.iter().flatten().zip(got.pixels.iter().flatten()) {
                 let encoded = |x: f32| crate::film::develop::srgb_encode(f64::from(x).min(1.0));
-                assert!((encoded(*x) - encoded(*y)).abs() * steps < 0.51, "{x} became {y}");
+                assert!((encoded(*x) - encoded(*y)).abs() * steps < 0.51, "{format:?}: {x} became {y}");
             }
         }
+    }
+
+    /// A smooth image survives JPEG but for a few codes, and a step has the artefacts that it has there.
+    #[test]
+    fn jpeg_is_near() {
+        let pixels = (0..64 * 48).map(|i| [(i % 64) as f32 / 64.0, (i / 64) as f32 / 48.0, 0.25]).collect();
+        let image = Image { width: 64, height: 48, pixels };
+        let got = through_file(&image, Format::Jpeg, &Settings::default());
+        let encoded = |x: f32| crate::film::develop::srgb_encode(f64::from(x)) * 255.0;
+        let errors = image.pixels.iter().flatten().zip(got.pixels.iter().flatten());
+        let errors: Vec<_> = errors.map(|(x, y)| (encoded(*x) - encoded(*y)).abs()).collect();
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        assert!((0.05..2.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn png_is_tagged() {
+        let image = ramp();
         let bytes = encode(&image, Format::Png, &Settings::default(), &Provenance::default()).unwrap().bytes;
         assert_eq!(&bytes[37..41], b"sRGB");
         assert_eq!(&bytes[50..54], b"gAMA");
@@ -355,9 +354,11 @@ mod tests {
     }
 
     #[test]
-    fn development_changes_png_only() {
-        let settings =
-            Settings { develop: Develop { exposure: 2.0, tonemap: Tonemap::Aces }, ..Settings::default() };
+    fn development_changes_images_for_displays_only() {
+        let settings = Settings {
+            develop: Develop { exposure: 2.0, tonemap: Tonemap::Aces, ..Develop::default() },
+            ..Settings::default()
+        };
         for format in Format::ALL {
             let plain = through_file(&ramp(), format, &Settings::default());
             let developed = through_file(&ramp(), format, &settings);
@@ -390,15 +391,15 @@ mod tests {
     fn what_a_format_cannot_hold_is_counted() {
         let image =
             Image { width: 3, height: 1, pixels: vec![[1.0; 3], [70_000.0, 0.0, 0.0], [f32::NAN; 3]] };
-        let clamped = |format, exr| {
-            let settings = Settings { exr, ..Settings::default() };
+        let clamped = |format, depth| {
+            let settings = Settings { exr: Exr { depth, ..Exr::default() }, ..Settings::default() };
             encode(&image, format, &settings, &Provenance::default()).unwrap().clamped
         };
         assert_eq!(clamped(Format::Exr, ExrDepth::Half), 1);
         assert_eq!(clamped(Format::Exr, ExrDepth::Float), 0);
         assert_eq!(clamped(Format::Hdr, ExrDepth::Float), 1);
         assert_eq!(image.non_finite(), 1);
-        let half = Settings { exr: ExrDepth::Half, ..Settings::default() };
+        let half = Settings { exr: half(), ..Settings::default() };
         assert_eq!(through_file(&image, Format::Exr, &half).pixels[1][0], 65504.0);
     }
 }

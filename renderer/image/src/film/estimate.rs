@@ -143,7 +143,7 @@ impl ImageEstimate {
         let channels =
             layers.rgb_channels(layer).ok_or_else(|| EstimateError::NoLayer(layers.missing(layer)))?;
         let rounding = match format {
-            Format::Png => Rounding::Display,
+            Format::Png | Format::Jpeg | Format::WebP | Format::Jxl => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,
             Format::Exr if channels.iter().any(|c| matches!(c.samples, Samples::Half(_))) => Rounding::Half,
             Format::Exr | Format::Pfm => Rounding::Float,
@@ -169,7 +169,7 @@ pub(super) fn samples<T: Clone + FromStr>(layers: &Layers, get: fn(&Samples, usi
 mod tests {
     use super::*;
     use crate::film::Pixel;
-    use crate::film::encode::{ExrDepth, encode_layers};
+    use crate::film::encode::{Exr, ExrDepth, encode_layers};
 
     fn film() -> Film {
         let pixel = |mean: f64, count: u64| {
@@ -194,7 +194,8 @@ mod tests {
 
     fn through_file(layers: Layers, depth: ExrDepth) -> Result<ImageEstimate, ReadError> {
         let file = tempfile::Builder::new().suffix(".exr").tempfile().unwrap();
-        std::fs::write(file.path(), encode_layers(layers, depth).unwrap().bytes).unwrap();
+        std::fs::write(file.path(), encode_layers(layers, Exr { depth, ..Exr::default() }).unwrap().bytes)
+            .unwrap();
         ImageEstimate::read(file.path())
     }
 

@@ -8,6 +8,12 @@ use std::path::Path;
 pub enum Format {
     /// PNG, display-referred: exposed, tone-mapped, sRGB-encoded, 8 or 16 bits a channel.
     Png,
+    /// JPEG, display-referred, 8 bits a channel, lossy.
+    Jpeg,
+    /// WebP, display-referred, 8 bits a channel, lossless.
+    WebP,
+    /// JPEG XL, display-referred, 8 or 16 bits a channel, lossless.
+    Jxl,
     /// OpenEXR, scene-linear, half or float.
     Exr,
     /// Radiance RGBE, scene-linear, 8 bits of mantissa and a shared exponent.
@@ -18,12 +24,16 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Png, Self::Exr, Self::Hdr, Self::Pfm];
+    pub const ALL: [Self; 7] =
+        [Self::Png, Self::Exr, Self::Hdr, Self::Pfm, Self::Jpeg, Self::WebP, Self::Jxl];
 
     /// The file extension, lower case, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
+            Self::Jpeg => "jpg",
+            Self::WebP => "webp",
+            Self::Jxl => "jxl",
             Self::Exr => "exr",
             Self::Hdr => "hdr",
             Self::Pfm => "pfm",
@@ -32,14 +42,22 @@ impl Format {
 
     /// Whether the format holds display values rather than radiance.
     pub fn is_display_referred(self) -> bool {
-        self == Self::Png
+        matches!(self, Self::Png | Self::Jpeg | Self::WebP | Self::Jxl)
+    }
+
+    /// Whether it can have 16 bits a channel.
+    pub fn has_16_bits(self) -> bool {
+        matches!(self, Self::Png | Self::Jxl)
     }
 
     /// The format implied by the extension of `path`, in upper or lower case.
     pub fn from_path(path: &Path) -> Result<Self, UnknownExtension> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        let known = extension.as_deref().and_then(|e| Self::ALL.into_iter().find(|f| f.extension() == e));
-        known.ok_or(UnknownExtension { extension })
+        let named = |e: &str| match e {
+            "jpeg" => Some(Self::Jpeg),
+            _ => Self::ALL.into_iter().find(|f| f.extension() == e),
+        };
+        extension.as_deref().and_then(named).ok_or(UnknownExtension { extension })
     }
 }
 
@@ -55,9 +73,7 @@ impl UnknownExtension {
     fn nearest(&self) -> Option<Format> {
         let extension = self.extension.as_deref()?;
         match extension {
-            "jpg" | "jpeg" | "bmp" | "tga" | "gif" | "webp" | "avif" | "jxl" | "ppm" => {
-                return Some(Format::Png);
-            }
+            "bmp" | "tga" | "gif" | "avif" | "ppm" => return Some(Format::Png),
             "tif" | "tiff" => return Some(Format::Exr),
             "rgbe" | "pic" => return Some(Format::Hdr),
             _ => {}
@@ -69,16 +85,13 @@ impl UnknownExtension {
 
 impl fmt::Display for UnknownExtension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const ALL: &str = ".png, .exr, .hdr, .pfm, .jpg, .webp or .jxl";
         match (&self.extension, self.nearest()) {
-            (None, _) => write!(f, "the file name needs an extension: .png, .exr, .hdr or .pfm"),
-            (Some(e), Some(n)) => write!(
-                f,
-                "unknown file extension .{e}; did you mean .{}? (there are .png, .exr, .hdr and .pfm)",
-                n.extension()
-            ),
-            (Some(e), None) => {
-                write!(f, "unknown file extension .{e}; use .png, .exr, .hdr or .pfm")
+            (None, _) => write!(f, "the file name needs an extension: {ALL}"),
+            (Some(e), Some(n)) => {
+                write!(f, "unknown file extension .{e}; did you mean .{}? (it may be {ALL})", n.extension())
             }
+            (Some(e), None) => write!(f, "unknown file extension .{e}; use {ALL}"),
         }
     }
 }
@@ -96,6 +109,7 @@ mod tests {
             assert_eq!(Format::from_path(Path::new(&lower)), Ok(format));
             assert_eq!(Format::from_path(Path::new(&lower.to_uppercase())), Ok(format));
         }
+        assert_eq!(Format::from_path(Path::new("x.JPEG")), Ok(Format::Jpeg));
     }
 
     #[test]
@@ -103,8 +117,8 @@ mod tests {
         let message = |p: &str| Format::from_path(Path::new(p)).unwrap_err().to_string();
         assert!(message("x.pgn").contains("did you mean .png?"), "{}", message("x.pgn"));
         assert!(message("x.ext").contains("did you mean .exr?"), "{}", message("x.ext"));
-        assert!(message("x.jpeg").contains("did you mean .png?"));
-        assert!(message("x.zebra").contains("use .png, .exr, .hdr or .pfm"));
+        assert!(message("x.tga").contains("did you mean .png?"));
+        assert!(message("x.zebra").contains("use .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl"));
         for none in ["x", ".png", "out/", "", "-"] {
             assert!(message(none).contains("needs an extension"), "{none}: {}", message(none));
         }

@@ -7,7 +7,10 @@ use std::str::FromStr;
 
 use ::image::{ImageDecoder, ImageError, ImageResult};
 use image::codecs::hdr::HdrDecoder;
+use image::codecs::jpeg::JpegDecoder;
 use image::codecs::png::PngDecoder;
+use image::codecs::webp::WebPDecoder;
+use jxl_oxide::integration::JxlDecoder;
 use rayon::prelude::*;
 
 use super::develop::srgb_decode;
@@ -102,8 +105,8 @@ pub(super) fn open(path: &Path) -> io::Result<BufReader<File>> {
     File::open(path).map(BufReader::new)
 }
 
-/// Reads an image. EXR, HDR and PFM hold radiance; PNG is decoded from sRGB to linear, but its exposure and tone mapping
-/// are not undone.
+/// Reads an image. EXR, HDR and PFM hold radiance; the other formats are decoded from sRGB to linear, but their exposure and tone
+/// mapping are not undone.
 pub fn read(path: &Path) -> Result<Image, ReadError> {
     let format = Format::from_path(path)?;
     let mut file = open(path)?;
@@ -111,7 +114,11 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
         Format::Exr => openexr::decode(file),
         Format::Pfm => decode_pfm(&mut file),
         Format::Hdr => decode_hdr(file),
-        Format::Png => length(&file).and_then(|bytes| decode_png(file, bytes)),
+        Format::Png => length(&file)
+            .and_then(|bytes| decode_display(png_decoder(file, bytes).map_err(DecodeError::from)?)),
+        Format::Jpeg => JpegDecoder::new(file).map_err(DecodeError::from).and_then(decode_display),
+        Format::WebP => WebPDecoder::new(file).map_err(DecodeError::from).and_then(decode_display),
+        Format::Jxl => JxlDecoder::new(file).map_err(DecodeError::from).and_then(decode_display),
     };
     image.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -126,6 +133,13 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
         Format::Pfm => pfm_header(&mut file).and_then(|h| checked((h.width, h.height))),
         Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
         Format::Png => length(&file).and_then(|bytes| checked(png_decoder(file, bytes)?.dimensions())),
+        Format::Jpeg => {
+            JpegDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions()))
+        }
+        Format::WebP => {
+            WebPDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions()))
+        }
+        Format::Jxl => JxlDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
     };
     size.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -200,8 +214,8 @@ pub fn png_decoder<R: BufRead + Seek>(file: R, bytes: u64) -> ImageResult<PngDec
     PngDecoder::with_limits(file, limits)
 }
 
-fn decode_png(file: BufReader<File>, bytes: u64) -> Result<Image, DecodeError> {
-    let decoder = png_decoder(file, bytes)?;
+/// An image in sRGB.
+fn decode_display(decoder: impl ImageDecoder) -> Result<Image, DecodeError> {
     checked(decoder.dimensions())?;
     let mut encoded = ::image::DynamicImage::from_decoder(decoder)?.into_rgb32f();
     for x in encoded.iter_mut() {

@@ -114,7 +114,7 @@ fn said(path: &Path, format: Format) -> Option<Attributes> {
             let texts = reader.info().uncompressed_latin1_text.iter();
             Some(texts.map(|text| (text.keyword.clone(), text.text.clone())).collect())
         }
-        Format::Hdr | Format::Pfm => None,
+        Format::Hdr | Format::Pfm | Format::Jpeg | Format::WebP | Format::Jxl => None,
     }
 }
 

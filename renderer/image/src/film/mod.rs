@@ -1,6 +1,7 @@
 //! The film: sums over every pixel's samples, and the images made from them.
 
 pub mod develop;
+mod display;
 pub mod encode;
 pub mod estimate;
 pub mod exposure;
@@ -19,6 +20,8 @@ pub mod ranges;
 pub mod rescue;
 pub mod shards;
 pub mod statistics;
+pub mod tone;
+pub mod white_balance;
 mod wide;
 pub mod write;
 

@@ -1,4 +1,4 @@
-//! OpenEXR: any channels in one part, with metadata on how the image was rendered.
+//! OpenEXR: any channels, with metadata on how the image was rendered.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Cursor, Seek};
@@ -6,46 +6,91 @@ use std::io::{BufRead, Cursor, Seek};
 use exr::image::pixel_vec::PixelVec;
 use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
-use exr::meta::header::Header;
+use exr::meta::header::{Header, ImageAttributes};
 use exr::prelude::{
-    AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, Layer,
-    LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
+    AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, IntegerBounds,
+    Layer, LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
     read as exr_read,
 };
 
-use super::encode::EncodeError;
+use super::encode::{EncodeError, Exr, ExrCompression};
 use super::exr_header;
 use super::extent::Extent;
 use super::image::{DecodeError, Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
+/// The name of the part that is the image itself, where parts have names.
+const BEAUTY: &str = "rgba";
+
 /// The OpenEXR attribute for the program that wrote a file.
 const SOFTWARE: &str = "software";
 
 /// The bytes of an EXR file. Its colours are Rec. 709's.
-pub(super) fn encode(layers: Layers, compression: Compression) -> Result<Vec<u8>, EncodeError> {
-    let encoding = Encoding { compression, blocks: Blocks::ScanLines, line_order: LineOrder::Increasing };
-    let size = (layers.width as usize, layers.height as usize);
-    let attributes = layer_attributes(&layers);
-    let channels = layers.channels.into_iter().map(|channel| {
-        let samples = match channel.samples {
-            Samples::Half(x) => FlatSamples::F16(x),
-            Samples::Float(x) => FlatSamples::F32(x),
-            Samples::Uint(x) => FlatSamples::U32(x),
-        };
-        AnyChannel::new(text(&channel.name), samples)
-    });
-    let layer = Layer::new(size, attributes, encoding, AnyChannels::sort(channels.collect()));
-    let mut file = ExrImage::from_layer(layer);
-    file.attributes.chromaticities = Some(Chromaticities {
+pub(super) fn encode(mut layers: Layers, how: Exr) -> Result<Vec<u8>, EncodeError> {
+    let size = Vec2(layers.width as usize, layers.height as usize);
+    let mut attributes = layer_attributes(&layers);
+    let channels = std::mem::take(&mut layers.channels);
+    let mut image_attributes = ImageAttributes::new(IntegerBounds::from_dimensions(size));
+    image_attributes.chromaticities = Some(Chromaticities {
         red: Vec2(0.64, 0.33),
         green: Vec2(0.30, 0.60),
         blue: Vec2(0.15, 0.06),
         white: Vec2(0.3127, 0.3290),
     });
+    let parts = if how.is_multipart { parts(channels) } else { vec![(String::new(), channels)] };
+    let has_names = parts.len() > 1;
+    let parts = parts.into_iter().map(|(name, channels)| {
+        let channels = channels.into_iter().map(|channel| any_channel(&name, channel)).collect();
+        // What is told of the image is told once, in the first part.
+        let mut attributes = std::mem::take(&mut attributes);
+        if has_names {
+            attributes.layer_name = Some(text(if name.is_empty() { BEAUTY } else { &name }));
+        }
+        Layer::new(size, attributes, encoding(how.compression), AnyChannels::sort(channels))
+    });
+    let file = ExrImage::from_layers(image_attributes, parts.collect::<Vec<_>>());
     let mut bytes = Cursor::new(Vec::new());
     file.write().to_buffered(&mut bytes).map_err(EncodeError::refused)?;
     Ok(bytes.into_inner())
+}
+
+const fn encoding(compression: ExrCompression) -> Encoding {
+    let compression = match compression {
+        ExrCompression::None => Compression::Uncompressed,
+        ExrCompression::Rle => Compression::RLE,
+        ExrCompression::Zips => Compression::ZIP1,
+        ExrCompression::Zip => Compression::ZIP16,
+        ExrCompression::Piz => Compression::PIZ,
+        ExrCompression::Pxr24 => Compression::PXR24,
+        ExrCompression::B44 => Compression::B44,
+        ExrCompression::B44a => Compression::B44A,
+    };
+    Encoding { compression, blocks: Blocks::ScanLines, line_order: LineOrder::Increasing }
+}
+
+/// Channels by their layers, of which the image itself is first and has no name.
+fn parts(channels: Vec<Channel>) -> Vec<(String, Vec<Channel>)> {
+    let mut parts = vec![(String::new(), Vec::new())];
+    for channel in channels {
+        let layer = channel.name.rsplit_once('.').map_or("", |(layer, _)| layer);
+        match parts.iter_mut().find(|(name, _)| name == layer) {
+            Some((_, channels)) => channels.push(channel),
+            None => parts.push((layer.to_owned(), vec![channel])),
+        }
+    }
+    parts.retain(|(_, channels)| !channels.is_empty());
+    parts
+}
+
+/// A channel of a part: its name without the part's.
+fn any_channel(part: &str, channel: Channel) -> AnyChannel<FlatSamples> {
+    let name = channel.name.strip_prefix(part).map_or(&*channel.name, |name| name.trim_start_matches('.'));
+    let samples = match channel.samples {
+        Samples::Half(x) => FlatSamples::F16(x),
+        Samples::Float(x) => FlatSamples::F32(x),
+        Samples::Uint(x) => FlatSamples::U32(x),
+    };
+    AnyChannel::new(text(name), samples)
 }
 
 /// Strings of EXR files are UTF-8. `Text::from` panics on what is not Latin-1, and `Text`'s `Display` shows it.
@@ -146,8 +191,8 @@ pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, DecodeError
     Ok(Image { width: resolution.x() as u32, height: resolution.y() as u32, pixels })
 }
 
-/// Reads all channels of all layers. A layer's name is prefixed to the names of its channels; of channels with equal
-/// names the first is kept.
+/// Reads all channels of all layers. A layer's name is prefixed to the names of its channels, unless it is `rgba`; of channels with
+/// equal names the first is kept.
 pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, DecodeError> {
     let meta = headers(&mut file)?;
     let size = first_size(&meta)?;
@@ -176,7 +221,8 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Dec
         .from_buffered(file)?;
     let mut layers = Layers { width: size.x() as u32, height: size.y() as u32, ..Layers::default() };
     for layer in image.layer_data {
-        let prefix = layer.attributes.layer_name.as_ref().map(string).unwrap_or_default();
+        let prefix = layer.attributes.layer_name.as_ref().map(string).filter(|name| name != BEAUTY);
+        let prefix = prefix.unwrap_or_default();
         for channel in layer.channel_data.list {
             let name = string(&channel.name);
             let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
@@ -231,13 +277,21 @@ mod tests {
 
     #[test]
     fn layers_keep_names_types_bits_and_attributes() {
-        for compression in [Compression::ZIP16, Compression::Uncompressed] {
-            let mut read = decode_layers(Cursor::new(encode(layers(), compression).unwrap())).unwrap();
+        let compressions = [
+            ExrCompression::None,
+            ExrCompression::Rle,
+            ExrCompression::Zips,
+            ExrCompression::Zip,
+            ExrCompression::Piz,
+        ];
+        for (compression, is_multipart) in compressions.into_iter().flat_map(|c| [(c, false), (c, true)]) {
+            let how = Exr { compression, is_multipart, ..Exr::default() };
+            let mut read = decode_layers(Cursor::new(encode(layers(), how).unwrap())).unwrap();
             let mut expected = layers();
             read.channels.sort_by(|a, b| a.name.cmp(&b.name));
             expected.channels.sort_by(|a, b| a.name.cmp(&b.name));
             assert_eq!(read, expected);
-            let image = decode(Cursor::new(encode(layers(), compression).unwrap())).unwrap();
+            let image = decode(Cursor::new(encode(layers(), how).unwrap())).unwrap();
             assert_eq!(Some(image), layers().image());
         }
     }
@@ -256,7 +310,7 @@ mod tests {
     /// Cut off anywhere, or with any byte changed, a file is read or refused, without a panic.
     #[test]
     fn damaged_files_are_refused() {
-        let bytes = encode(layers(), Compression::ZIP16).unwrap();
+        let bytes = encode(layers(), Exr::default()).unwrap();
         for end in 0..bytes.len() {
             assert!(decode_layers(Cursor::new(&bytes[..end])).is_err(), "{end} of {} bytes", bytes.len());
         }
@@ -275,7 +329,7 @@ mod tests {
     fn channels_that_are_coarser_than_the_image_are_refused() {
         let mut layers = Layers::new(2, 2);
         layers.push("RY", Samples::Float(vec![0.5; 4]));
-        let mut bytes = encode(layers, Compression::ZIP16).unwrap();
+        let mut bytes = encode(layers, Exr::default()).unwrap();
         assert!(decode_layers(Cursor::new(&bytes)).is_ok());
         // Behind the name come four bytes of type and four of linearity, then the steps in x and in y.
         let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;

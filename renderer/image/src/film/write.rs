@@ -570,7 +570,7 @@ mod tests {
         assert!(reason(&at("none/x.png")).ends_with("none\" does not exist; create it first"));
         assert!(reason(&at("file/x.png")).ends_with("file\" is not a directory"));
         assert!(reason(&at("folder.png")).ends_with("folder.png\": is a directory"));
-        assert!(reason(&at("x.jpg")).contains("did you mean .png?"));
+        assert!(reason(&at("x.bmp")).contains("did you mean .png?"));
         for name in ["x.png/", "file/", "none/x.png//", "x.png/."] {
             assert!(Destination::check(&at(name)).unwrap_err().reason.contains("ends in a slash"), "{name}");
         }

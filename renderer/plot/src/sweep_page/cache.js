@@ -67,7 +67,7 @@ class Cache {
     if (!image?.planes) return undefined;
     const how = `${state.exposure} ${state.tonemap}`;
     if (image.how !== how) {
-      image.painting = paintRadiance(this, image.planes, state.exposure, state.tonemap);
+      image.painting = paintRadiance(this, image.planes, state.exposure, state.tonemap, sweep.whiteBalance);
       image.how = how;
     }
     return image.painting;

@@ -1,7 +1,6 @@
 //! The data of the variants for the page's scripts, as JSON.
 
 use serde_json::{Value, json};
-use torrance_image::film::develop::Tonemap;
 
 use super::levels::Pixels;
 use super::{Page, Variant};
@@ -21,7 +20,8 @@ pub(super) fn json(page: &Page<'_>, pixels: &Pixels, thumbnails: &[Option<String
         "variants": page.variants.iter().zip(thumbnails).map(variant).collect::<Vec<_>>(),
         "baseline": (0..page.axes.len()).map(baseline).collect::<Vec<_>>(),
         "exposure": page.develop.exposure,
-        "tonemap": tonemap(page.develop.tonemap),
+        "tonemap": page.develop.tonemap.name(),
+        "whiteBalance": page.develop.white_balance.matrix(),
         "pixels": pixels_json(pixels),
     }))
 }
@@ -38,13 +38,4 @@ fn pixels_json(pixels: &Pixels) -> Value {
         "isExact": pixels.detail == web::Detail::Exact,
         "part": { "bits": part.bits, "channels": part.channels },
     })
-}
-
-/// The name by which scripts know it.
-fn tonemap(tonemap: Tonemap) -> &'static str {
-    match tonemap {
-        Tonemap::Clip => "clip",
-        Tonemap::Reinhard => "reinhard",
-        Tonemap::Aces => "aces",
-    }
 }

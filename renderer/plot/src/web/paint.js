@@ -43,8 +43,8 @@ function paint({ width, height }, color) {
   return canvas;
 }
 
-// How exposed radiance is brought into [0, 1], in place; what is above is clipped afterwards. As in develop.rs.
-const TONEMAPS = { clip: null, reinhard, aces };
+// How exposed radiance is brought into [0, 1], in place; what is above is clipped afterwards. As in tone.rs.
+const TONEMAPS = { clip: null, reinhard, aces, agx, neutral };
 
 // Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4, on luminance, white at 4.
 function reinhard(rgb) {
@@ -65,8 +65,50 @@ function aces(rgb) {
   rgb[2] = -0.00327 * x - 0.07276 * y + 1.07602 * z;
 }
 
-// Radiance as a display shows it: exposed by some stops, tone mapped, clipped, in sRGB.
-function paintRadiance(size, [red, green, blue], stops, tonemap = 'clip') {
+// AgX: middle grey is 10 of 16.5 stops from black, where the slope is 2; then a display of gamma 2.2.
+function agx(rgb) {
+  const [r, g, b] = rgb;
+  const code = (light) => agxSigmoid(Math.max(0, Math.min(1, (Math.log2(light / 0.18) + 10) / 16.5)));
+  const x = code(0.842479062253094 * r + 0.0784335999999992 * g + 0.0792237451477643 * b);
+  const y = code(0.0423282422610123 * r + 0.878468636469772 * g + 0.0791661274605434 * b);
+  const z = code(0.0423756549057051 * r + 0.0784336 * g + 0.879142973793104 * b);
+  rgb[0] = Math.max(0, 1.19687900512017 * x - 0.0980208811401368 * y - 0.0990297440797205 * z) ** 2.2;
+  rgb[1] = Math.max(0, -0.0528968517574562 * x + 1.15190312990417 * y - 0.0989611768448433 * z) ** 2.2;
+  rgb[2] = Math.max(0, -0.0529716355144438 * x - 0.0980434501171241 * y + 1.15107367264116 * z) ** 2.2;
+}
+
+function agxSigmoid(x) {
+  const arc = (t, width, p) => {
+    const scale = 2 * width / ((4 * width) ** p - 1) ** (1 / p);
+    const at = 2 * t / scale;
+    return scale * at / (1 + at ** p) ** (1 / p);
+  };
+  const grey = 10 / 16.5;
+  return x < grey ? 0.5 - arc(grey - x, grey, 3) : 0.5 + arc(x - grey, 1 - grey, 3.25);
+}
+
+// Khronos PBR Neutral.
+function neutral(rgb) {
+  const least = Math.min(...rgb);
+  const offset = least < 0.08 ? least - 6.25 * least * least : 0.04;
+  for (let c = 0; c < 3; c++) rgb[c] -= offset;
+  const peak = Math.max(...rgb);
+  if (peak < 0.76) return;
+  const compressed = 1 - 0.24 ** 2 / (peak - 0.52);
+  const white = 1 - 1 / (0.15 * (peak - compressed) + 1);
+  for (let c = 0; c < 3; c++) {
+    const x = rgb[c] * compressed / peak;
+    rgb[c] = x + white * (compressed - x);
+  }
+}
+
+function multiply(matrix, rgb) {
+  const [r, g, b] = rgb;
+  for (let c = 0; c < 3; c++) rgb[c] = Math.max(0, matrix[c][0] * r + matrix[c][1] * g + matrix[c][2] * b);
+}
+
+// Radiance as a display shows it: exposed by some stops, white balanced, tone mapped, clipped, in sRGB.
+function paintRadiance(size, [red, green, blue], stops, tonemap = 'clip', whiteBalance = null) {
   const gain = 2 ** stops;
   const map = TONEMAPS[tonemap];
   return paint(size, (i, to) => {
@@ -75,6 +117,7 @@ function paintRadiance(size, [red, green, blue], stops, tonemap = 'clip') {
     to[0] = Math.max(0, r * gain);
     to[1] = Math.max(0, g * gain);
     to[2] = Math.max(0, b * gain);
+    if (whiteBalance) multiply(whiteBalance, to);
     if (map) map(to);
     for (let c = 0; c < 3; c++) to[c] = SRGB[Math.round(65535 * Math.max(0, Math.min(1, to[c])))];
     return to;

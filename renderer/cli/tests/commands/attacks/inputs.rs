@@ -6,7 +6,7 @@ use std::fmt::Display;
 use image::ImageFormat;
 use serde_json::json;
 use torrance_image::film::Layers;
-use torrance_image::film::encode::{ExrDepth, encode_layers};
+use torrance_image::film::encode::{Exr, encode_layers};
 use torrance_image::film::layers::Samples;
 
 use super::seeds::{glb, serialized, toml, toml_of_image, toml_of_mesh, xml, xml_of_mesh, xml_of_spectrum};
@@ -140,7 +140,7 @@ fn film(side: u32, seed: u32) -> Layers {
 }
 
 fn exr(layers: Layers) -> Vec<u8> {
-    encode_layers(layers, ExrDepth::Float).expect("it is encoded").bytes
+    encode_layers(layers, Exr::default()).expect("it is encoded").bytes
 }
 
 /// The side of a square of so many pixels.

@@ -14,7 +14,7 @@ fn bad_outputs_are_refused_before_rendering() {
     output("folder.png", "output \"folder.png\": is a directory");
     output("new.png/", "output \"new.png/\": names a folder, since it ends in a slash; a file is expected");
     output("a.pgn", "unknown file extension .pgn; did you mean .png?");
-    output("a", "the file name needs an extension: .png, .exr, .hdr or .pfm");
+    output("a", "the file name needs an extension: .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl");
     #[cfg(target_os = "linux")]
     output("/proc/a.png", "output \"/proc/a.png\": cannot create files in \"/proc\"");
     let twice = ["render", "scene.toml", "--spp", ENDLESS, "-o", "a.png", "-o", "./a.png"];

@@ -80,17 +80,17 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     (
         "misspelt extension",
         Arguments(&["scene.toml", "-o", "out.pgn", DAYS]),
-        r#"output "out.pgn": unknown file extension .pgn; did you mean .png? (there are .png, .exr, .hdr and .pfm)"#,
+        r#"output "out.pgn": unknown file extension .pgn; did you mean .png? (it may be .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl)"#,
     ),
     (
         "unknown extension",
         Arguments(&["scene.toml", "-o", "out.docx", DAYS]),
-        r#"output "out.docx": unknown file extension .docx; use .png, .exr, .hdr or .pfm"#,
+        r#"output "out.docx": unknown file extension .docx; use .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl"#,
     ),
     (
         "no extension",
         Arguments(&["scene.toml", "-o", "out", DAYS]),
-        r#"output "out": the file name needs an extension: .png, .exr, .hdr or .pfm"#,
+        r#"output "out": the file name needs an extension: .png, .exr, .hdr, .pfm, .jpg, .webp or .jxl"#,
     ),
     (
         "same output twice",
