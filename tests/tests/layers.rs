@@ -7,7 +7,15 @@ use toml::Table;
 
 /// The crates of the product, in layers: each may depend on those of the layers above it in this list.
 const LAYERS: &[&[&str]] = &[
-    &["cuda_std_macros", "find_cuda_helper", "libm", "ptx-text", "torrance-system", "torrance-text"],
+    &[
+        "cuda_std_macros",
+        "find_cuda_helper",
+        "libm",
+        "ptx-text",
+        "torrance-oidn",
+        "torrance-system",
+        "torrance-text",
+    ],
     &["cuda_std", "ptx", "torrance-image"],
     &["primitives", "torrance-plot"],
     &["device"],

@@ -11,6 +11,7 @@ mod chart;
 mod compare;
 mod convert;
 mod defocus;
+mod denoise;
 mod device;
 mod exhaustion;
 mod exr;
@@ -77,6 +78,8 @@ enum Command {
     Merge(merge::Args),
     /// Blur an image as a lens would have, by its depths, or evenly
     Defocus(defocus::Args),
+    /// Remove noise from an image, by Open Image Denoise
+    Denoise(denoise::Args),
     /// Chart how a material scatters light
     Bsdf(bsdf::Args),
     /// Compare two images, and say whether noise explains the difference
@@ -139,6 +142,7 @@ fn obey(arguments: Vec<OsString>) -> ExitCode {
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Defocus(args) => defocus::run(&args),
+        Command::Denoise(args) => denoise::run(&args),
         Command::Bsdf(args) => bsdf::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Regress(args) => regress::run(&args),

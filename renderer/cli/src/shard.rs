@@ -13,6 +13,7 @@ use torrance_text::shell_word;
 
 use super::Failure;
 use super::device::MachineArgs;
+use super::exr::ExrArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::live::LiveArgs;
 use super::render::ImageArgs;
@@ -209,6 +210,7 @@ fn of_one_part(command: &Command) -> HashSet<&str> {
         IntegratorArgs::group_id(),
         StageArgs::group_id(),
         ImageArgs::group_id(),
+        ExrArgs::group_id(),
         LiveArgs::group_id(),
     ];
     let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));

@@ -379,7 +379,7 @@ fn what_cannot_be_compared_is_refused_with_a_reason() {
     a(&["a.exr", "--stderr-b", "small.pfm"], "sizes differ: a.exr has 64 x 48 pixels, small.pfm 2 x 1");
     a(&["missing.exr"], "missing.exr: ");
     a(&["folder.exr"], "folder.exr: ");
-    a(&["b.jpg"], "b.jpg: unknown file extension .jpg; did you mean .png?");
+    a(&["b.tga"], "b.tga: unknown file extension .tga; did you mean .png?");
     a(&["negative.exr"], "negative.exr: standard errors are negative: -1 in pixel 5");
     a(&["depth.exr"], "depth.exr: it has neither channels R, G and B nor Y, but \"Z\"");
     a(&["a.exr", "--stderr-a", "depth.exr"], "depth.exr: it has neither");

@@ -10,6 +10,7 @@ mod compare;
 mod convert;
 mod damaged;
 mod defocus;
+mod denoise;
 mod editor;
 mod exhaustion;
 mod interrupt;

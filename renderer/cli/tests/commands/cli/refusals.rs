@@ -91,7 +91,11 @@ fn bad_values_are_refused_with_what_was_expected() {
     }
     option("--max-depth", "0", "expected a whole number from 1 to ");
     option("--rr-depth", "no", "expected a whole number from 0 to 1000, or off");
-    option("--exposure", "nan", "expected stops from -100 to 100, as in 1.5 or -2, or auto");
+    option(
+        "--exposure",
+        "nan",
+        "expected stops from -100 to 100, as in 1.5 or -2; auto; or a camera's exposure",
+    );
     option("--tonemap", "filmic", "invalid value 'filmic' for '--tonemap <NAME>'");
     option("--sampler", "halton", "invalid value 'halton' for '--sampler <NAME>'");
     option("--direct", "bdpt", "invalid value 'bdpt' for '--direct <NAME>'");
