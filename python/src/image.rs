@@ -14,8 +14,10 @@ use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use torrance_image::film::develop::Develop;
 use torrance_image::film::encode::{DisplayDepth, Exr, ExrDepth, Settings, encode};
+use torrance_image::film::exposure::{Exposure, metered};
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::tone::Tonemap;
+use torrance_image::film::white_balance::WhiteBalance;
 use torrance_image::film::write::Target;
 use torrance_image::film::{Format, Layers, Statistics, read_layers, write_images};
 use torrance_text::hint;
@@ -211,17 +213,9 @@ impl Image {
     }
 
     /// Writes it to a file, of a format by its name.
-    fn save(
-        &self,
-        py: Python<'_>,
-        path: PathBuf,
-        exposure: f32,
-        tonemap: &str,
-        bits: u8,
-        half: bool,
-    ) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, look: Look, bits: u8, half: bool) -> PyResult<()> {
         let settings = Settings {
-            develop: Develop { exposure, tonemap: tonemap_of(tonemap)?, ..Develop::default() },
+            develop: self.develop(py, look)?,
             bits: if bits == 16 { DisplayDepth::Sixteen } else { DisplayDepth::Eight },
             exr: Exr { depth: if half { ExrDepth::Half } else { ExrDepth::Float }, ..Exr::default() },
         };
@@ -235,8 +229,8 @@ impl Image {
     }
 
     /// As a display shows it: bytes, (H, W, 3).
-    fn tonemap(&self, py: Python<'_>, exposure: f32, tonemap: &str) -> PyResult<Py<PyArray3<u8>>> {
-        let develop = Develop { exposure, tonemap: tonemap_of(tonemap)?, ..Develop::default() };
+    fn tonemap(&self, py: Python<'_>, look: Look) -> PyResult<Py<PyArray3<u8>>> {
+        let develop = self.develop(py, look)?;
         let bytes = work(py, || {
             let image = self.source.image()?;
             Ok::<_, PyErr>(
@@ -248,8 +242,8 @@ impl Image {
     }
 
     /// The bytes of a PNG file.
-    fn png<'py>(&self, py: Python<'py>, exposure: f32, tonemap: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let develop = Develop { exposure, tonemap: tonemap_of(tonemap)?, ..Develop::default() };
+    fn png<'py>(&self, py: Python<'py>, look: Look) -> PyResult<Bound<'py, PyBytes>> {
+        let develop = self.develop(py, look)?;
         let settings = Settings { develop, ..Settings::default() };
         let encoded = work(py, || {
             let image = self.source.image()?;
@@ -354,6 +348,51 @@ fn rgb_array(
     Ok(array.reshape([height as usize, width as usize, 3])?.unbind())
 }
 
-fn tonemap_of(name: &str) -> PyResult<Tonemap> {
-    errors::named("tonemap: unknown", name, Tonemap::NAMES)
+/// Exposure, tone curve and white balance, as users give them.
+type Look = (Stops, String, Option<White>);
+
+/// Stops, or `auto`, or a camera's exposure.
+#[derive(FromPyObject)]
+enum Stops {
+    Number(f32),
+    Text(String),
+}
+
+/// A temperature, or a colour.
+#[derive(FromPyObject)]
+enum White {
+    Kelvin(f64),
+    Color([f64; 3]),
+}
+
+impl White {
+    fn balance(&self) -> PyResult<WhiteBalance> {
+        let balance = match *self {
+            Self::Kelvin(kelvin) => WhiteBalance::of_kelvin(kelvin),
+            Self::Color(color) => WhiteBalance::of_white(color),
+        };
+        balance.ok_or_else(|| {
+            errors::of_value(
+                "white_balance: expected a temperature from 1667 to 25000 K, or the colour of the light",
+            )
+        })
+    }
+}
+
+impl Image {
+    fn develop(&self, py: Python<'_>, (exposure, tonemap, white): Look) -> PyResult<Develop> {
+        let exposure = match exposure {
+            Stops::Number(stops) => Exposure::Stops(stops),
+            Stops::Text(text) => {
+                text.parse().map_err(|e: String| errors::of_value(format_args!("exposure: {e}")))?
+            }
+        };
+        let exposure = match exposure {
+            Exposure::Stops(stops) => stops,
+            Exposure::Auto => work(py, || self.source.image().map(|image| metered(&image)))?.unwrap_or(0.0),
+        };
+        let tonemap = errors::named("tonemap: unknown", &tonemap, Tonemap::NAMES)?;
+        let white_balance = white.map(|white| white.balance()).transpose()?.unwrap_or_default();
+        Ok(Develop { exposure, white_balance, tonemap })
+    }
 }

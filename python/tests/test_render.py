@@ -55,6 +55,26 @@ def test_files_have_what_images_have(scene, tmp_path):
     assert np.array_equal(read["albedo"], image["albedo"]) and read["id.shape"].dtype == np.uint32
     image.save(tmp_path / "a.png", exposure=1.0)
     assert np.allclose(tr.read(tmp_path / "a.png").tonemap(), image.tonemap(exposure=1.0), atol=1)
+    for name in ("a.webp", "a.jxl"):
+        image.save(tmp_path / name, exposure=1.0)
+        assert np.array_equal(tr.read(tmp_path / name).tonemap(), tr.read(tmp_path / "a.png").tonemap())
+
+
+def test_images_are_developed():
+    image = tr.Image(np.full((4, 4, 3), 0.05, np.float32))
+    assert np.array_equal(image.tonemap(exposure="auto"), image.tonemap(exposure=np.log2(0.18 / 0.05)))
+    assert np.array_equal(image.tonemap(exposure="ev100=-3"), image.tonemap(exposure=3 - np.log2(1.2)))
+    red, _, blue = image.tonemap(white_balance=3200)[0, 0]
+    assert red < blue
+    assert np.array_equal(image.tonemap(white_balance=(1, 1, 1)), image.tonemap())
+    levels = [int(image.tonemap(name, exposure=3)[0, 0, 0]) for name in ("clip", "reinhard", "aces", "agx", "neutral")]
+    assert len(set(levels)) == 5
+    with pytest.raises(tr.ParameterError, match="exposure: expected stops"):
+        image.tonemap(exposure="bright")
+    with pytest.raises(tr.ParameterError, match="white_balance: expected a temperature"):
+        image.tonemap(white_balance=100)
+    with pytest.raises(tr.ParameterError, match="neutral"):
+        image.tonemap("neutrl")
     with pytest.raises(tr.ParameterError, match='did you mean "albedo"'):
         image["albdo"]
     with pytest.raises(tr.ParameterError, match='did you mean "albedo"'):

@@ -220,8 +220,8 @@ class Regression:
         if self._draws:
             exposure = _exposure(reference)
             case.pictures = {
-                "result": _base64(image._image.png(exposure, "clip")),
-                "reference": _base64(reference._image.png(exposure, "clip")),
+                "result": _base64(image._image.png((exposure, "clip", None))),
+                "reference": _base64(reference._image.png((exposure, "clip", None))),
                 "difference in standard deviations" if verdict.is_known else "ꟻLIP": _base64(verdict.heatmap()),
             }
 
@@ -245,7 +245,7 @@ class Regression:
         case.words = [_words.quality(passes.count, reached, settings.noise), *_change(image, old)]
         _write(image, path, _attributes(case, image, seed))
         if self._draws:
-            case.pictures = {"reference": _base64(image._image.png(_exposure(image), "clip"))}
+            case.pictures = {"reference": _base64(image._image.png((_exposure(image), "clip", None)))}
 
     def _tell(self, case: Case) -> None:
         """Tells JUnit what was found, and pytest."""

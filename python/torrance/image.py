@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from .errors import ParameterError
 __all__ = ["Image", "read"]
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+#: A temperature in kelvin, or a colour.
+WhiteBalance = Union[None, float, Sequence[float]]
 
 
 class Image:
@@ -139,27 +142,40 @@ class Image:
         return self._image.record()[5]
 
     def save(
-        self, path: PathLike, *, exposure: float = 0.0, tonemap: str = "clip", bits: int = 8, half: bool = False
+        self,
+        path: PathLike,
+        *,
+        exposure: Union[float, str] = 0.0,
+        tonemap: str = "clip",
+        white_balance: WhiteBalance = None,
+        bits: int = 8,
+        half: bool = False,
     ) -> None:
-        """Writes a file: ``.png``, ``.exr``, ``.hdr`` or ``.pfm``. One that is there is replaced when the new one is complete.
+        """Writes a file: ``.png``, ``.jxl``, ``.webp`` or ``.jpg`` for displays, ``.exr``, ``.hdr`` or ``.pfm``. One that is there
+        is replaced when the new one is complete.
 
-        :param exposure: of PNG files, stops.
-        :param tonemap: of files for displays: ``clip``, ``reinhard``, ``aces``, ``agx`` or ``neutral``.
-        :param bits: of PNG files, a channel: 8 or 16.
+        :param exposure: and ``tonemap`` and ``white_balance``, of files for displays, as of :meth:`tonemap`.
+        :param bits: of PNG and JPEG XL, a channel: 8 or 16.
         :param half: whether colours of EXR files are 16-bit floats.
         :raises OSError: it cannot be written.
         """
         if bits not in (8, 16):
             raise ParameterError(f"bits: expected 8 or 16, not {bits}")
-        self._image.save(os.fspath(path), exposure, tonemap, bits, half)
+        self._image.save(os.fspath(path), (exposure, tonemap, white_balance), bits, half)
 
-    def tonemap(self, operator: str = "clip", *, exposure: float = 0.0) -> np.ndarray:
+    def tonemap(
+        self, operator: str = "clip", *, exposure: Union[float, str] = 0.0, white_balance: WhiteBalance = None
+    ) -> np.ndarray:
         """The image as a display shows it: (height, width, 3), uint8, sRGB.
 
-        :param operator: ``clip``, ``reinhard`` (extended, on luminance, white at 4), ``aces`` (Hill's fit), ``agx`` or ``neutral`` (Khronos PBR Neutral).
-        :param exposure: stops: radiance is multiplied by 2 to this power.
+        :param operator: ``clip``, ``reinhard`` (extended, on luminance, white at 4), ``aces`` (Hill's fit), ``agx`` or
+            ``neutral`` (Khronos PBR Neutral).
+        :param exposure: stops: radiance is multiplied by 2 to this power; ``"auto"``, by which the mean is a middle grey; or a
+            camera's, as in ``"ev100=12"`` or ``"f/8,1/125,iso=100"``, for radiance in cd/m².
+        :param white_balance: which light looks white: its temperature, 1667 to 25000 kelvin, or its colour, linear Rec. 709.
+        :raises ParameterError: one of them is none.
         """
-        return self._image.tonemap(exposure, operator)
+        return self._image.tonemap((exposure, operator, white_balance))
 
     def merged(self, other: "Image") -> "Image":
         """The image of the samples of both: other samples of the same scene, rendered here or read from files.
@@ -191,7 +207,7 @@ class Image:
         return self.radiance.__dlpack_device__()
 
     def _repr_png_(self) -> bytes:
-        return bytes(self._image.png(0.0, "clip"))
+        return bytes(self._image.png((0.0, "clip", None)))
 
     def __repr__(self) -> str:
         spp = "" if self.spp is None else f", {self.spp} spp"
