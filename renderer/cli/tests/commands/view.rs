@@ -91,7 +91,7 @@ fn gestures_are_steps() {
     assert_eq!(page.value("camera.fov"), json!(45));
     let export = page.ask(json!({ "type": "export" }), "export");
     assert_eq!(export["set"], json!(["--set", "camera.fov=45"]));
-    assert_eq!(export["render"], "torrance render scene.toml --set camera.fov=45 -o scene.png");
+    assert_eq!(export["render"], "torrance render scene.toml --set camera.fov=45 -o scene-edited.png");
     assert_eq!(export["sweep"], "torrance sweep scene.toml --param camera.fov=40:45:8 -o scene-sweep.png");
     fs::write(folder.at("saved.toml"), export["toml"].as_str().unwrap()).unwrap();
     let saved = folder.run(&["render", "saved.toml", "--spp=4", "-o", "saved.pfm", "--quiet"]);
