@@ -11,12 +11,16 @@ use crate::description::key::{Default, Key};
 const D: Parameters = Parameters::DEFAULT;
 
 const SPECULAR: Key =
-    Key::new("specular", Number(0.0, 1.0), "Strength of the reflections of paint and plastic, instead of `ior`: 12.5 times what is reflected straight on; 0.5 is that of 1.5.")
+    Key::new("specular", Number(0.0, 1.0), "Strength of the reflections of paint and plastic, instead of `ior`: 12.5 times the reflectance straight on.")
         .example("0.5")
         .instead(&["ior"]);
-const IOR: Key = Key::new("ior", Number(0.1, 10.0), "Index of refraction: with higher ones, paint and plastic reflect more, and glass bends light more.")
-    .default(Default::Number(D.eta))
-    .instead(&["specular"]);
+const IOR: Key = Key::new(
+    "ior",
+    Number(0.1, 10.0),
+    "Index of refraction: with higher ones, paint and plastic reflect more, and glass bends light more.",
+)
+.default(Default::Number(D.eta))
+.instead(&["specular"]);
 
 parameters! {
     PrincipledMaterial = Self::zeroed();
