@@ -37,7 +37,7 @@ macro_rules! files {
 
 /// The files of the page.
 const FILES: &[(&str, &str)] = files!(
-    "camera.js" "camera_panel.js" "color.js" "compare.js" "controls.js" "display.js" "dom.js" "edits.js" "frame.js" "gestures.js" "history.js" "index.html" "material.js" "meter.js" "mode.js" "notices.js" "numbers.js" "parameters.js" "path.js" "picking.js" "picture.js" "pixel.js" "row.js" "scene.js" "screen.js" "shaders.js" "slider.js" "socket.js" "status.js" "theme.js" "vector.js" "view.css" "view.js" "viewport.js"
+    "camera.js" "camera_panel.js" "color.js" "compare.js" "controls.js" "display.js" "dom.js" "edits.js" "frame.js" "gestures.js" "history.js" "index.html" "marks.js" "material.js" "menus.js" "meter.js" "mode.js" "notices.js" "numbers.js" "parameters.js" "path.js" "picking.js" "picture.js" "pixel.js" "row.js" "scene.js" "screen.js" "shaders.js" "slider.js" "socket.js" "status.js" "theme.js" "vector.js" "verdict.js" "view.css" "view.js" "viewport.js"
 );
 
 #[derive(Clone)]
