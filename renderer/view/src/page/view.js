@@ -51,6 +51,8 @@ const compare = new Compare(view, verdict, send, redraw);
 const messages = {
   scene: (message) => {
     view.setSize(message.size);
+    // Clicks of a connection that was lost have no answers.
+    marks.remove('ring');
     scene.take(message);
   },
   values: (message) => scene.update(message),
