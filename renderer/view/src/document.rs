@@ -355,7 +355,7 @@ impl Document {
         let (set, arguments) = self.arguments(changes.iter());
         let Settings { command, .. } = &self.settings;
         let file = format!("{}-edited.toml", self.stem());
-        let image = shell_word(&format!("{}.png", self.stem()));
+        let image = shell_word(&format!("{}-edited.png", self.stem()));
         Export {
             toml: (!values.has_files_in_memory()).then(|| values.to_toml()),
             render: format!("torrance render {command}{arguments} -o {image}"),

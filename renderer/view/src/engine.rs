@@ -420,7 +420,7 @@ impl Look {
                     self.hub.publish(Picture::new(revision, SNAPSHOT, (size, *spp), pixels, false));
                     self.kept = Some(seen);
                 }
-                Question::Compare => self.compare(page, seen),
+                Question::Compare => self.compare(page, revision, seen),
             }
         }
     }
@@ -447,7 +447,7 @@ impl Look {
     }
 
     /// Holds the picture against the one that was kept, in a thread of its own.
-    fn compare(&self, page: PageId, seen: Seen) {
+    fn compare(&self, page: PageId, revision: u32, seen: Seen) {
         let refuse = |text: &str| self.hub.reply(page, &Reply::Refused { text: text.to_owned() });
         let Some(kept) = self.kept.clone() else { return refuse("no picture was kept") };
         let [size, kept_size] = [&seen, &kept].map(|seen| [seen.film.width, seen.film.height]);
@@ -466,7 +466,9 @@ impl Look {
             hub.reply(
                 page,
                 &Reply::Verdict {
+                    revision,
                     different: judgement.is_different(),
+                    region: judgement.is_different().then_some(judgement.worst.region),
                     sentences: words::describe(&judgement, whole, ["the kept picture", "the picture"]),
                     spp: [kept.spp, seen.spp],
                 },

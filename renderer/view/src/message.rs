@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use torrance_image::compare::Region;
 use torrance_scene::Control;
 
 /// From a page.
@@ -81,7 +82,11 @@ pub(crate) enum Reply {
     Pick(Picked),
     /// Whether the picture differs from the one that was kept.
     Verdict {
+        /// Of the scene that was compared.
+        revision: u32,
         different: bool,
+        /// Where they differ most, if they do.
+        region: Option<Region>,
         sentences: Vec<String>,
         /// Samples per pixel of the one that was kept, and of the picture.
         spp: [u32; 2],
@@ -180,6 +185,8 @@ pub(crate) struct Picked {
     pub(crate) material_path: Option<String>,
     pub(crate) point: Option<[f32; 3]>,
     pub(crate) depth: Option<f32>,
+    /// Where the material is seen: row, first column and the column after the last of each run of pixels.
+    pub(crate) cover: Option<Vec<u32>>,
 }
 
 /// Edits in the words of scene files and of command lines.

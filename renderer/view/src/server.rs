@@ -1,5 +1,6 @@
 //! HTTP and WebSockets: pages come in, pictures go out.
 
+use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ macro_rules! files {
 
 /// The files of the page.
 const FILES: &[(&str, &str)] = files!(
-    "camera.js" "camera_panel.js" "color.js" "compare.js" "controls.js" "display.js" "dom.js" "edits.js" "frame.js" "gestures.js" "history.js" "index.html" "material.js" "meter.js" "mode.js" "notices.js" "numbers.js" "parameters.js" "path.js" "picking.js" "picture.js" "pixel.js" "row.js" "scene.js" "screen.js" "shaders.js" "slider.js" "socket.js" "status.js" "theme.js" "vector.js" "view.css" "view.js" "viewport.js"
+    "camera.js" "camera_panel.js" "color.js" "compare.js" "controls.js" "display.js" "dom.js" "edits.js" "frame.js" "gestures.js" "history.js" "index.html" "marks.js" "material.js" "menus.js" "meter.js" "mode.js" "notices.js" "numbers.js" "parameters.js" "path.js" "picking.js" "picture.js" "pixel.js" "row.js" "scene.js" "screen.js" "shaders.js" "slider.js" "socket.js" "status.js" "theme.js" "vector.js" "verdict.js" "view.css" "view.js" "viewport.js"
 );
 
 #[derive(Clone)]
@@ -229,8 +230,8 @@ struct Stream {
     is_rough: bool,
     /// When the frame that is not on the screen yet was sent, and its bytes.
     under_way: Option<(Instant, usize)>,
-    /// Bytes per second, as far as they are known.
-    rate: Option<f64>,
+    /// Bytes per second of the last frames from which they could be told.
+    rates: VecDeque<f64>,
 }
 
 impl Stream {
@@ -272,7 +273,7 @@ impl Stream {
 
     /// How long a picture is under way if it is exact, as far as that is known.
     fn seconds(&self, picture: &Picture) -> f64 {
-        picture.exact_bytes() as f64 / self.rate.unwrap_or(f64::INFINITY)
+        picture.exact_bytes() as f64 / self.rate().unwrap_or(f64::INFINITY)
     }
 
     /// The picture that was sent last, which is to be sent exactly, as there is nothing newer.
@@ -286,16 +287,72 @@ impl Stream {
 
     /// A frame is on the screen.
     fn acknowledge(&mut self, number: u32) {
+        if let Some((at, bytes)) = self.under_way.take_if(|_| number == self.number) {
+            self.learn(bytes, at.elapsed());
+        }
+    }
+
+    /// Learns how fast the connection is from a frame of so many bytes.
+    fn learn(&mut self, bytes: usize, took: Duration) {
         /// Small frames take no less time where the connection is fast.
         const LARGE: usize = 100_000;
-        /// A page that takes longer was not on the screen.
-        const LONGEST: Duration = Duration::from_secs(5);
-        let Some((at, bytes)) = self.under_way.take_if(|_| number == self.number) else { return };
-        let took = at.elapsed();
         let rate = bytes as f64 / took.as_secs_f64().max(1e-3);
-        let is_known = self.rate.is_some_and(|known| rate <= known) && bytes < LARGE;
-        if took < LONGEST && !is_known && (self.rate.is_some() || bytes >= LARGE) {
-            self.rate = Some(rate);
+        if bytes < LARGE && self.rate().is_none_or(|known| rate <= known) {
+            return;
         }
+        self.rates.push_back(rate);
+        if self.rates.len() > MOST_RATES {
+            self.rates.pop_front();
+        }
+    }
+
+    /// Bytes per second, as far as they are known. The best of several frames, since a browser that is busy or hidden takes long
+    /// whatever the connection is like.
+    fn rate(&self) -> Option<f64> {
+        self.rates.iter().copied().reduce(f64::max)
+    }
+}
+
+/// Frames by which a connection is judged.
+const MOST_RATES: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::RADIANCE;
+
+    /// A picture of 4 MB that others follow at once.
+    fn fleeting() -> Picture {
+        Picture::new(1, RADIANCE, ([1000, 1000], 1), vec![[0.0; 3]; 1_000_000], true)
+    }
+
+    const FAST: Duration = Duration::from_millis(20);
+    const SLOW: Duration = Duration::from_secs(6);
+
+    /// How a picture is sent after frames of 4 MB that took so long.
+    fn encoding_after(frames: &[Duration]) -> Encoding {
+        let mut stream = Stream::default();
+        frames.iter().for_each(|took| stream.learn(4_000_000, *took));
+        stream.encoding(&fleeting())
+    }
+
+    #[test]
+    fn a_busy_browser_is_no_slow_connection() {
+        assert_eq!(encoding_after(&[]), Encoding::Rgb9e5);
+        assert_eq!(encoding_after(&[FAST, FAST, SLOW]), Encoding::Rgb9e5);
+        assert_eq!(encoding_after(&[SLOW, FAST, FAST, SLOW, FAST]), Encoding::Rgb9e5);
+    }
+
+    #[test]
+    fn a_slow_connection_gets_jpegs() {
+        assert_eq!(encoding_after(&[SLOW]), Encoding::LogJpeg, "from the second picture on");
+        assert_eq!(encoding_after(&[FAST, SLOW, SLOW, SLOW]), Encoding::LogJpeg, "it has become slow");
+        let mut stream = Stream::default();
+        stream.learn(4_000_000, SLOW);
+        (0..9).for_each(|_| stream.learn(50_000, Duration::from_millis(150)));
+        assert_eq!(stream.encoding(&fleeting()), Encoding::LogJpeg, "so do small frames");
+        // One that has become fast is noticed by them.
+        stream.learn(50_000, Duration::from_millis(1));
+        assert_eq!(stream.encoding(&fleeting()), Encoding::Rgb9e5);
     }
 }

@@ -18,6 +18,9 @@ use crate::picture::{LAYERS, Picture};
 /// Samples of a pixel: enough for edges to be smooth.
 const SAMPLES: u32 = 4;
 
+/// Most runs of pixels that a page is told of.
+const MOST_RUNS: usize = 20_000;
+
 /// What a layer of surfaces is called elsewhere; `None` for other layers.
 fn aov_of(layer: &str) -> Option<Aov> {
     Aov::ALL.into_iter().find_map(|(name, aov)| (name == layer && aov.is_of_first_hit()).then_some(aov))
@@ -131,7 +134,8 @@ fn look(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) -> Result<(), Ma
                 Some(found) => {
                     for (page, look) in picks {
                         if let Look::Pick { x, y } = look {
-                            hub.reply(page, &Reply::Pick(found.pick(x, y)));
+                            let cover = found.cover(x, y);
+                            hub.reply(page, &Reply::Pick(Picked { cover, ..found.pick(x, y) }));
                         }
                     }
                     found.publish(hub);
@@ -213,7 +217,27 @@ impl Found {
             material,
             point: i.and_then(|i| self.hits.pixels.get(i)?.p),
             depth: i.and_then(|i| self.depth(i)),
+            cover: None,
         }
+    }
+
+    /// Where the material at a pixel is seen, in runs of pixels; `None` if these are too many to be sent.
+    fn cover(&self, x: u32, y: u32) -> Option<Vec<u32>> {
+        let ids = &self.layers.channel("id.material")?.samples;
+        let material = ids.get(self.index(x, y)?);
+        let is_there: Vec<_> = (0..self.hits.pixels.len()).map(|i| ids.get(i) == material).collect();
+        let mut runs = Vec::new();
+        for (row, y) in is_there.chunks(self.hits.width as usize).zip(0..) {
+            let mut x = 0;
+            for run in row.chunk_by(bool::eq) {
+                let end = x + run.len() as u32;
+                if run[0] {
+                    runs.push([y, x, end]);
+                }
+                x = end;
+            }
+        }
+        (runs.len() <= MOST_RUNS).then(|| runs.into_flattened())
     }
 
     /// Shows layers to those who want them.

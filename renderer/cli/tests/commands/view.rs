@@ -91,7 +91,7 @@ fn gestures_are_steps() {
     assert_eq!(page.value("camera.fov"), json!(45));
     let export = page.ask(json!({ "type": "export" }), "export");
     assert_eq!(export["set"], json!(["--set", "camera.fov=45"]));
-    assert_eq!(export["render"], "torrance render scene.toml --set camera.fov=45 -o scene.png");
+    assert_eq!(export["render"], "torrance render scene.toml --set camera.fov=45 -o scene-edited.png");
     assert_eq!(export["sweep"], "torrance sweep scene.toml --param camera.fov=40:45:8 -o scene-sweep.png");
     fs::write(folder.at("saved.toml"), export["toml"].as_str().unwrap()).unwrap();
     let saved = folder.run(&["render", "saved.toml", "--spp=4", "-o", "saved.pfm", "--quiet"]);
@@ -112,6 +112,13 @@ fn what_is_asked_is_answered() {
     assert!((picked["depth"].as_f64().unwrap() - 3.0).abs() < 0.02, "{picked}");
     let missed = page.ask(json!({ "type": "pick", "x": 0, "y": 0 }), "pick");
     assert_eq!((&missed["material_path"], &missed["depth"]), (&json!(null), &json!(null)));
+    let runs: Vec<[u32; 3]> = serde_json::from_value::<Vec<u32>>(picked["cover"].clone())
+        .expect("numbers")
+        .chunks_exact(3)
+        .map(|run| [run[0], run[1], run[2]])
+        .collect();
+    let covers = |x, y| runs.iter().any(|run| run[0] == y && run[1] <= x && x < run[2]);
+    assert!(covers(12, 8) && !covers(0, 0), "{runs:?}");
     let probe = page.ask(json!({ "type": "probe", "x": 0, "y": 0 }), "probe");
     assert_eq!(probe["samples"], 64);
     for (c, expected) in [0.3, 0.2, 0.1].into_iter().enumerate() {
@@ -154,11 +161,13 @@ fn pictures_are_compared() {
     page.send(json!({ "type": "snapshot" }));
     page.snapshot();
     let verdict = page.ask(json!({ "type": "compare" }), "verdict");
-    assert_eq!(verdict["different"], false, "{verdict}");
+    assert_eq!((&verdict["different"], &verdict["region"]), (&json!(false), &json!(null)), "{verdict}");
     page.set(&[("environment.radiance", json!([0.32, 0.2, 0.1]))]);
     page.picture(256);
     let verdict = page.ask(json!({ "type": "compare" }), "verdict");
     assert_eq!((&verdict["different"], &verdict["spp"]), (&json!(true), &json!([256, 256])), "{verdict}");
+    assert!(verdict["region"]["width"].as_u64().is_some_and(|width| width > 0), "{verdict}");
+    assert!(verdict["revision"].as_u64() > Some(0), "{verdict}");
 }
 
 /// Nobody looks, nothing is rendered; whoever comes finds the picture as it was left.

@@ -1,6 +1,6 @@
 // What is most often wanted of the camera, on top of the panel.
 
-import { byId } from './dom.js';
+import { byId, replaceRows } from './dom.js';
 
 const ROWS = {
   'camera.fov': 'field of view',
@@ -22,7 +22,7 @@ export class CameraPanel {
     const { scene, camera } = this;
     const isLensless = camera.isThere && camera.type === 'perspective' && !camera.hasLens;
     const paths = Object.keys(ROWS).filter((path) => scene.parameters.has(path));
-    byId('camera-rows').replaceChildren(...paths.map((path) => this.rows.make(path, ROWS[path])));
+    replaceRows(byId('camera-rows'), paths.map((path) => this.rows.make(path, ROWS[path])));
     byId('add-lens').hidden = !isLensless;
     byId('focus').disabled = camera.type !== 'perspective';
   }

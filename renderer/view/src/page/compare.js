@@ -1,18 +1,18 @@
-// The kept picture: the wipe between it and the present one, and the verdict on the two.
+// The kept picture, and the wipe between it and the present one.
 
-import { byId, element, setText } from './dom.js';
+import { byId, setText } from './dom.js';
+import { toast } from './notices.js';
 import { clamp, counted } from './numbers.js';
 
 export class Compare {
-  constructor(view, send, changed) {
-    Object.assign(this, { view, send, changed });
+  constructor(view, verdict, send, changed) {
+    Object.assign(this, { view, verdict, send, changed });
     this.part = 0.5;
     this.isOn = false;
     this.handle = byId('wipe');
     byId('keep').addEventListener('click', () => this.keep());
     byId('split').addEventListener('click', () => this.turn(!this.isOn));
     byId('compare').addEventListener('click', () => this.compare());
-    byId('verdict').querySelector('.close').addEventListener('click', () => { byId('verdict').hidden = true; });
     this.listen();
   }
 
@@ -23,6 +23,8 @@ export class Compare {
       if (handle.hasPointerCapture(event.pointerId)) this.moveTo(this.partAt(event.clientX));
     });
     handle.addEventListener('keydown', (event) => this.onKey(event));
+    byId('frame').addEventListener('pointermove', ({ clientX }) => { this.pointer = clientX; });
+    byId('frame').addEventListener('pointerleave', () => { this.pointer = null; });
   }
 
   onKey(event) {
@@ -55,25 +57,32 @@ export class Compare {
   }
 
   compare() {
-    this.say('Comparing …', []);
+    this.verdict.expect();
     this.send('compare');
   }
 
   // The kept picture has come: asked for by this page, or by another.
   take(frame) {
     this.spp = frame.spp;
-    byId('verdict').hidden = true;
+    this.verdict.hide();
     byId('split').disabled = byId('compare').disabled = false;
     setText(byId('kept'), `Kept · ${counted(frame.spp, 'sample')}`);
-    if (this.isWanted) this.turn(true);
+    if (this.isWanted) toast('note', 'The picture is kept. Wipe (W) shows it beside the present one.');
     this.isWanted = false;
   }
 
   turn(isOn) {
     this.isOn = isOn && !byId('split').disabled;
+    if (this.isOn) this.moveTo(this.start());
     byId('split').setAttribute('aria-pressed', this.isOn);
     for (const id of ['wipe', 'kept', 'now']) byId(id).hidden = !this.isOn;
     this.changed();
+  }
+
+  // At the pointer, if it is on the picture.
+  start() {
+    const part = Number.isFinite(this.pointer) ? this.partAt(this.pointer) : 0.5;
+    return part >= 0 && part <= 1 ? part : 0.5;
   }
 
   // Where the kept picture ends, in pixels of the screen.
@@ -83,19 +92,5 @@ export class Compare {
     const x = Math.round(left + this.part * (right - left));
     this.handle.style.left = `${100 * x / this.view.box[0]}%`;
     return x;
-  }
-
-  takeVerdict({ different, sentences, spp }) {
-    const title = { true: 'Different', false: 'Not different' }[different] ?? 'Undecided';
-    this.say(title, [...sentences, `Kept: ${counted(spp[0], 'sample')} per pixel; now: ${spp[1].toLocaleString('en')}.`]);
-    byId('verdict').dataset.different = different;
-  }
-
-  say(title, sentences) {
-    const verdict = byId('verdict');
-    delete verdict.dataset.different;
-    setText(verdict.querySelector('h2'), title);
-    verdict.querySelector('.sentences').replaceChildren(...sentences.map((sentence) => element('p', {}, sentence)));
-    verdict.hidden = false;
   }
 }

@@ -46,6 +46,27 @@ function numberField(name, changed) {
   return field;
 }
 
+// An sRGB colour as "#rrggbb".
+function hexField(name, changed) {
+  const field = element('input', { type: 'text', 'aria-label': name, title: 'sRGB, #rrggbb', spellcheck: 'false', autocomplete: 'off' });
+  field.addEventListener('change', () => {
+    const hex = `#${field.value.trim().replace('#', '')}`;
+    if (!isHex(hex)) field.value = field.defaultValue;
+    else if (isBeingEdited(field)) {
+      accepted(field);
+      changed(fromHex(hex));
+    }
+  });
+  return field;
+}
+
+// What is typed into some fields is one gesture, from coming to them to leaving them.
+function joined(fields, edit) {
+  fields.forEach((field) => field.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!fields.includes(relatedTarget)) edit.finish();
+  }));
+}
+
 // What was typed is no longer being edited.
 function accepted(field) {
   field.defaultValue = field.value;
@@ -78,10 +99,14 @@ class ColorControl {
     this.swatch = element('input', { type: 'color', 'aria-label': `${name}, colour` });
     this.swatch.addEventListener('input', () => edit.drag(this.colored(fromHex(this.swatch.value))));
     this.swatch.addEventListener('change', () => edit.finish());
+    this.hex = hexField(`${name}, sRGB`, (rgb) => edit.drag(this.colored(rgb)));
     this.fields = ['red', 'green', 'blue'].map((channel, i) => (
-      numberField(`${name}, ${channel}`, (x) => edit.set(this.color.with(i, x)))
+      numberField(`${name}, linear ${channel}`, (x) => edit.drag(this.color.with(i, x)))
     ));
-    this.root = element('div', { class: 'color' }, this.swatch, ...this.fields);
+    this.fields.forEach((field) => { field.title = 'Linear red, green and blue, not sRGB'; });
+    joined([this.hex, ...this.fields], edit);
+    const display = element('div', { class: 'display' }, this.swatch, this.hex, element('span', { class: 'label' }, 'sRGB'));
+    this.root = element('div', { class: 'color' }, display, element('div', { class: 'vector' }, ...this.fields));
     this.isBounded = max !== null && max <= 1;
     if (!this.isBounded) this.addIntensity(name, max);
   }
@@ -114,6 +139,7 @@ class ColorControl {
     if (largest > 0 || !this.hue) this.hue = largest > 0 ? this.color.map((x) => x / largest) : [1, 1, 1];
     const swatch = this.isBounded || largest === 0 ? this.color : this.hue;
     this.swatch.value = toHex(swatch);
+    setField(this.hex, this.swatch.value);
     this.fields.forEach((field, i) => setField(field, String(rounded(this.color[i], 4))));
     if (!this.intensity) return;
     this.intensity.show(largest);
@@ -123,7 +149,8 @@ class ColorControl {
 
 class VectorControl {
   constructor(name, edit) {
-    this.fields = ['x', 'y', 'z'].map((axis, i) => numberField(`${name}, ${axis}`, (x) => edit.set(this.value.with(i, x))));
+    this.fields = ['x', 'y', 'z'].map((axis, i) => numberField(`${name}, ${axis}`, (x) => edit.drag(this.value.with(i, x))));
+    joined(this.fields, edit);
     this.root = element('div', { class: 'vector' }, ...this.fields);
   }
 

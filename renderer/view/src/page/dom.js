@@ -43,6 +43,13 @@ export function isBeingEdited(field) {
   return field.value !== field.defaultValue;
 }
 
+// Replaces what is in a part of the panel. The row that had the focus has it again.
+export function replaceRows(part, rows) {
+  const focused = part.contains(document.activeElement) && document.activeElement.closest('[data-path]')?.dataset.path;
+  part.replaceChildren(...rows);
+  if (focused) part.querySelector(`[data-path="${CSS.escape(focused)}"] :is(input, select)`)?.focus();
+}
+
 export function isTextField(node) {
   return node instanceof HTMLInputElement && ['text', 'search', 'number'].includes(node.type);
 }

@@ -60,7 +60,7 @@ export class History {
   askForExport() {
     clearTimeout(this.timer);
     if (!this.panel.open || this.scene.changes.length === 0) return;
-    this.timer = setTimeout(() => this.edits.whenIdle(() => this.send('export')), EXPORT_PAUSE);
+    this.timer = setTimeout(() => this.send('export'), EXPORT_PAUSE);
   }
 
   save() {

@@ -1,6 +1,6 @@
-// The selected material and its charts.
+// The selected material: its chart and its parameters.
 
-import { byId, element, setText } from './dom.js';
+import { byId, element, replaceRows, setText } from './dom.js';
 import { isWithin } from './path.js';
 import { isDark } from './theme.js';
 
@@ -8,28 +8,38 @@ const PAUSE = 250;
 
 export class Material {
   constructor(scene, edits, send, parameters) {
-    Object.assign(this, { scene, edits, send, parameters });
+    Object.assign(this, { scene, send, parameters });
+    byId('chart').addEventListener('click', () => byId('large-chart').showModal());
+    byId('large-chart').addEventListener('click', () => byId('large-chart').close());
     document.addEventListener('theme', () => this.ask());
-    scene.addEventListener('scene', () => (this.isThere ? this.ask() : this.clear()));
+    scene.addEventListener('scene', () => edits.whenIdle(() => this.build()));
     scene.addEventListener('values', ({ detail }) => {
       if (detail.some((path) => isWithin(path, this.path))) this.askLater();
     });
   }
 
   select(path, name) {
-    const isOther = path !== this.path;
+    if (path !== this.path) this.begin(path, name);
+    byId('material').scrollIntoView({ block: 'start' });
+  }
+
+  // The chart has its room from now on, so that nothing moves when it comes.
+  begin(path, name) {
     this.path = path;
     setText(byId('material-name'), name);
-    this.parameters.reveal(path);
-    if (!isOther) return;
-    byId('charts').replaceChildren();
-    this.explain('Its charts are being made …');
-    this.isNew = true;
-    this.ask();
+    this.explain('');
+    Object.assign(byId('chart'), { textContent: 'Its chart is being made …', disabled: true, hidden: false });
+    this.build();
   }
 
   get isThere() {
     return this.path && this.scene.hasWithin(this.path);
+  }
+
+  build() {
+    if (!this.isThere) this.clear();
+    replaceRows(byId('material-rows'), this.isThere ? this.parameters.rowsWithin(this.path) : []);
+    this.ask();
   }
 
   ask() {
@@ -39,35 +49,37 @@ export class Material {
   clear() {
     this.path = null;
     setText(byId('material-name'), '');
-    byId('charts').replaceChildren();
+    byId('chart').hidden = true;
     this.explain('Click on something in the picture to select its material.');
   }
 
   // When values have come to rest.
   askLater() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      if (this.edits.isUnderWay) this.askLater();
-      else this.ask();
-    }, PAUSE);
+    this.timer = setTimeout(() => this.ask(), PAUSE);
   }
 
   async take({ path, svg, error }) {
     if (path !== this.path) return;
     this.explain(error ?? '');
-    if (!svg) {
-      byId('charts').replaceChildren();
-      return;
-    }
-    const address = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
-    const image = element('img', { src: address, alt: `Charts of ${path}` });
-    // Not before it can be seen, so that nothing flickers.
-    await image.decode().catch(() => this.explain('Its charts cannot be shown.'));
-    if (path === this.path) byId('charts').replaceChildren(image);
-    URL.revokeObjectURL(address);
-    // The first charts have moved what is below them, which does not matter to who is searching by now.
-    if (this.isNew && !byId('search').value) this.parameters.reveal(path);
-    this.isNew = false;
+    if (svg) await this.show(svg);
+    else byId('chart').hidden = true;
+  }
+
+  // Not before it can be seen, so that nothing flickers.
+  async show(svg) {
+    const { path, address } = this;
+    this.address = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
+    const image = element('img', { src: this.address, alt: `Chart of ${path}` });
+    await image.decode().catch(() => this.explain('Its chart cannot be shown.'));
+    if (path === this.path) this.put(image);
+    if (address) URL.revokeObjectURL(address);
+  }
+
+  put(image) {
+    byId('chart').replaceChildren(image);
+    Object.assign(byId('chart'), { disabled: false, hidden: false });
+    byId('large-chart').replaceChildren(image.cloneNode());
   }
 
   explain(text) {

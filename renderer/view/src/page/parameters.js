@@ -1,6 +1,6 @@
 // The tree of all parameters, and the search in it.
 
-import { byId, element, setText } from './dom.js';
+import { byId, element, replaceRows, setText } from './dom.js';
 import { counted } from './numbers.js';
 import { isWithin, labelOf, nameOf, segments } from './path.js';
 
@@ -25,16 +25,14 @@ export class Parameters {
   }
 
   build() {
-    const focused = document.activeElement?.closest?.('#tree [data-path]')?.dataset.path;
     this.sections = grouped(this.scene.parameters.keys(), sectionOf);
     this.branches = new Map();
     const names = [...this.sections.keys()].sort((a, b) => rank(a) - rank(b));
-    byId('tree').replaceChildren(...names.map((name) => this.section(name)));
+    replaceRows(byId('tree'), names.map((name) => this.section(name)));
     setText(byId('count'), counted(this.scene.parameters.size, 'parameter'));
     this.rows.sweep();
     this.showFound();
     this.markBranches();
-    if (focused) byId('tree').querySelector(`[data-path="${CSS.escape(focused)}"] :is(input, select)`)?.focus();
   }
 
   section(name) {
@@ -50,8 +48,13 @@ export class Parameters {
   }
 
   item(item) {
-    const paths = this.sections.get(sectionOf(item)).filter((path) => isWithin(path, item));
-    return this.branch(item, nameOf(segments(item).slice(1)), null, () => this.rowsOf(paths, 2));
+    return this.branch(item, nameOf(segments(item).slice(1)), null, () => this.rowsWithin(item));
+  }
+
+  // Those of a thing of the scene.
+  rowsWithin(item) {
+    const paths = [...this.scene.parameters.keys()].filter((path) => isWithin(path, item));
+    return this.rowsOf(paths, segments(item).length);
   }
 
   // `depth`: how many parts of the paths are already said.
@@ -72,7 +75,7 @@ export class Parameters {
       if (branch.open) fill();
       this.markBranches();
     });
-    this.branches.set(key, { branch, fill });
+    this.branches.set(key, branch);
     if (this.opened.has(key)) {
       fill();
       branch.open = true;
@@ -80,25 +83,8 @@ export class Parameters {
     return branch;
   }
 
-  open(key) {
-    const { branch, fill } = this.branches.get(key);
-    fill();
-    branch.open = true;
-    return branch;
-  }
-
-  // Opens a thing of the scene and scrolls to it.
-  reveal(item) {
-    if (!this.scene.hasWithin(item)) return;
-    this.clearSearch();
-    const section = this.open(sectionOf(item));
-    // It may be one of those for which there was no room.
-    if (!this.branches.has(item)) section.lastElementChild.prepend(this.item(item));
-    this.open(item).scrollIntoView({ block: 'nearest' });
-  }
-
   markBranches() {
-    this.branches?.forEach(({ branch }, key) => branch.classList.toggle('changed', Boolean(this.scene.changeOf(key))));
+    this.branches?.forEach((branch, key) => branch.classList.toggle('changed', Boolean(this.scene.changeOf(key))));
   }
 
   searchLater() {
@@ -173,5 +159,5 @@ function grouped(paths, keyOf) {
 }
 
 function more(count) {
-  return element('p', { class: 'note' }, `${count.toLocaleString('en')} more: search for them.`);
+  return element('p', { class: 'note' }, `${count.toLocaleString('en')} more: search for ${count === 1 ? 'it' : 'them'}.`);
 }

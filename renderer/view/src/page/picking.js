@@ -3,13 +3,14 @@
 import { toast } from './notices.js';
 
 export class Picking {
-  constructor(send, edits, camera, material) {
-    Object.assign(this, { send, edits, camera, material });
+  constructor(send, edits, camera, material, marks) {
+    Object.assign(this, { send, edits, camera, material, marks });
     this.purposes = new Map();
   }
 
   ask(pixel, purpose) {
     this.purposes.set(pixel.join(), purpose);
+    this.marks.showRing(pixel);
     this.send('pick', { x: pixel[0], y: pixel[1] });
   }
 
@@ -17,9 +18,15 @@ export class Picking {
     const key = [pick.x, pick.y].join();
     const purpose = this.purposes.get(key);
     this.purposes.delete(key);
+    this.marks.remove('ring');
     if (purpose === 'focus') this.focus(pick);
-    else if (pick.material_path) this.material.select(pick.material_path, pick.material ?? pick.material_path);
+    else if (pick.material_path) this.select(pick);
     else toast('note', pick.shape ? `${pick.shape} has no material of its own.` : 'Nothing is there.');
+  }
+
+  select({ material_path: path, material, cover }) {
+    this.material.select(path, material);
+    if (cover) this.marks.flash(cover);
   }
 
   focus({ depth }) {

@@ -34,7 +34,8 @@ export class Scene extends EventTarget {
     this.takeChanges(rest);
   }
 
-  takeChanges({ changes, undo, redo }) {
+  takeChanges({ revision, changes, undo, redo }) {
+    this.revision = revision;
     this.changes = changes;
     this.canUndo = undo;
     this.canRedo = redo;

@@ -6,7 +6,7 @@ import { frameNumber, readFrame } from './frame.js';
 const root = document.documentElement;
 
 export class Screen {
-  // `send` acknowledges; `parts` are the picture, the viewport, the display and the comparison.
+  // `send` acknowledges; `parts` are the picture, the viewport, the display, the comparison and the marks.
   constructor(send, parts) {
     Object.assign(this, parts, { send });
     this.waiting = [];
@@ -54,6 +54,7 @@ export class Screen {
 
   paint() {
     this.picture.draw(this.view, this.display, this.compare.place());
+    this.marks.place();
     setText(byId('zoom'), `${Math.round(100 * this.view.scale)} %`);
   }
 

@@ -11,7 +11,8 @@ const WIDE = 1000;
 // How far about the present value a slider goes where a range is huge.
 const REACH = 10;
 
-const STEPS = 1000;
+// Steps of a linear slider, at least.
+const STEPS = 100;
 
 // Of a range that begins with zero, what comes after it.
 const SMALLEST = 1e-6;
@@ -21,48 +22,64 @@ function scaleOf({ min, max, integer }, unit, value) {
   if (!isBounded) return about(value, min ?? -Infinity, max ?? Infinity, integer);
   const ratio = min > 0 ? max / min : max;
   const isAngle = /^(°|deg)/.test(unit ?? '');
-  if (min < 0 || ratio < WIDE || isAngle) return linear(min, max, integer);
+  if (min < 0 || ratio < WIDE || isAngle) return linear(min, max, integer || isAngle ? 1 : roundStep(max - min));
   return logarithmic(min || SMALLEST * max, max, integer, min);
 }
 
-// Values as exact as a slider is.
-function linear(min, max, integer) {
-  const places = clamp(Math.ceil(Math.log10(STEPS / (max - min))), 0, 20);
-  const nearest = (position) => (integer ? Math.round(position) : Number(position.toFixed(places)));
+function linear(min, max, step) {
+  const places = Math.max(0, -Math.floor(Math.log10(step)));
+  const nearest = (position) => Number((step * Math.round(position / step)).toFixed(places));
   return {
-    min,
-    max,
-    step: integer ? 1 : 'any',
+    min: step * Math.floor(min / step),
+    max: step * Math.ceil(max / step),
+    step,
     // Of the arrow keys in a field.
-    small: integer ? 1 : 10 ** (1 - places),
+    small: step,
     position: (x) => x,
     value: (position) => clamp(nearest(position), min, max),
     holds: (x) => x >= min && x <= max,
   };
 }
 
+// 1, 2 or 5 of some decimal place.
+function roundStep(length) {
+  const most = length / STEPS;
+  const place = 10 ** Math.floor(Math.log10(most));
+  return place * [5, 2, 1].find((n) => n * place <= most * 1.001);
+}
+
 // `least` is what the lower end stands for.
 function logarithmic(low, high, integer, least = low) {
-  const length = Math.log(high / low);
+  const min = Math.floor(rank(low, integer));
+  const value = (position) => (position <= min ? least : clamp(ranked(position, integer), least, high));
   return {
-    min: 0,
-    max: STEPS,
+    min,
+    max: Math.ceil(rank(high, integer)),
     step: 1,
     small: integer ? 1 : 'any',
-    position: (x) => (x <= low ? 0 : STEPS * Math.log(x / low) / length),
-    value: (position) => {
-      if (position <= 0) return least;
-      const x = low * Math.exp(length * position / STEPS);
-      return integer ? clamp(Math.round(x), least, high) : clamp(rounded(x, 3), least, high);
-    },
+    position: (x) => (x < low ? min : rank(x, integer)),
+    value,
     holds: (x) => x >= least && x <= high,
   };
 }
 
+// Numbers of two digits in their order, from 1 with number 0: a decade has 90 of them. Integers begin with all below ten.
+function rank(x, integer) {
+  if (integer && x < 10) return x + 80;
+  const decade = Math.floor(Math.log10(x));
+  return 90 * decade + 10 * (x / 10 ** decade - 1);
+}
+
+function ranked(position, integer) {
+  if (integer && position < 90) return Math.round(position - 80);
+  const decade = Math.floor(position / 90);
+  return rounded((1 + (position - 90 * decade) / 10) * 10 ** decade, 2);
+}
+
 function about(value, min, max, integer) {
-  if (!value) return linear(Math.max(min, -1), Math.min(max, integer ? REACH : 1), integer);
+  if (!value) return linear(Math.max(min, -1), Math.min(max, integer ? REACH : 1), integer ? 1 : 1 / STEPS);
   if (value < 0) return mirrored(about(-value, -max, -min, integer));
-  const [low, high] = [value / REACH, value * REACH].map((x) => clamp(integer ? Math.ceil(x) : x, min, max));
+  const [low, high] = [value / REACH, value * REACH].map((x) => clamp(integer ? Math.ceil(x) : rounded(x, 2), min, max));
   return logarithmic(low, high, integer);
 }
 

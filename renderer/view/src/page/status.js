@@ -1,12 +1,12 @@
 // How far the picture is, and whether there is a connection.
 
 import { byId, setText } from './dom.js';
-import { digits } from './numbers.js';
+import { counted, digits } from './numbers.js';
 
 const STATES = { rendering: 'Rendering', done: 'Done', paused: 'Paused' };
 
 export function showProgress({ spp, target, paths_per_second: speed, seconds, state, noise }) {
-  const samples = `${spp.toLocaleString('en')} of ${target.toLocaleString('en')} samples per pixel`;
+  const samples = `${spp.toLocaleString('en')} of ${counted(target, 'sample')} per pixel`;
   const facts = [samples, `${digits(speed / 1e6, 3)} Mpaths/s`, `${seconds.toFixed(1)} s`];
   if (noise !== null) facts.push(`noise ${noise < 1 ? digits(100 * noise, 2) : Math.round(100 * noise)} %`);
   setText(byId('facts'), facts.join(' · '));

@@ -8,7 +8,9 @@ import { byId, element, isTextField, setText } from './dom.js';
 import { Edits } from './edits.js';
 import { Gestures } from './gestures.js';
 import { History } from './history.js';
+import { Marks } from './marks.js';
 import { Material } from './material.js';
+import { returnFocusTo } from './menus.js';
 import { Mode } from './mode.js';
 import { showProblem, toast } from './notices.js';
 import { Parameters } from './parameters.js';
@@ -21,6 +23,7 @@ import { Screen } from './screen.js';
 import { Connection } from './socket.js';
 import { showConnecting, showProgress } from './status.js';
 import { listenToTheme } from './theme.js';
+import { Verdict } from './verdict.js';
 import { Viewport } from './viewport.js';
 
 let connection = null;
@@ -36,16 +39,20 @@ new CameraPanel(scene, camera, rows, edits);
 const parameters = new Parameters(scene, rows, edits);
 const material = new Material(scene, edits, send, parameters);
 const history = new History(scene, edits, send);
-const picking = new Picking(send, edits, camera, material);
 const pixel = new Pixel(send);
 const mode = new Mode();
 const view = new Viewport();
+const marks = new Marks(view);
+const picking = new Picking(send, edits, camera, material, marks);
 const display = new Display(redraw);
-const compare = new Compare(view, send, redraw);
+const verdict = new Verdict(scene, marks);
+const compare = new Compare(view, verdict, send, redraw);
 
 const messages = {
   scene: (message) => {
     view.setSize(message.size);
+    // Clicks of a connection that was lost have no answers.
+    marks.remove('ring');
     scene.take(message);
   },
   values: (message) => scene.update(message),
@@ -56,12 +63,14 @@ const messages = {
   problem: ({ text }) => showProblem(text),
   refused: ({ text }) => {
     scene.forgetOwn();
+    verdict.refuse();
+    marks.remove('ring');
     toast('refused', text);
   },
   note: ({ text }) => toast('note', text),
   probe: (message) => pixel.take(message),
   pick: (message) => picking.take(message),
-  verdict: (message) => compare.takeVerdict(message),
+  verdict: (message) => verdict.take(message),
   chart: (message) => material.take(message),
   export: (message) => history.takeExport(message),
 };
@@ -137,7 +146,7 @@ const shortcuts = {
 
 function onKey(event) {
   const isModified = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
-  if (isModified || isTextField(event.target) || event.target instanceof HTMLSelectElement) return;
+  if (isModified || isTextField(event.target) || event.target.closest?.('select, dialog')) return;
   const action = shortcuts[event.key];
   if (!action) return;
   event.preventDefault();
@@ -147,7 +156,7 @@ function onKey(event) {
 // Without WebGL 2 there is everything but the picture.
 function makeScreen() {
   try {
-    return new Screen(send, { picture: new Picture(byId('picture')), view, display, compare });
+    return new Screen(send, { picture: new Picture(byId('picture')), view, display, compare, marks });
   } catch (error) {
     setText(byId('unable'), error.message);
     byId('unable').hidden = false;
@@ -163,6 +172,7 @@ byId('meter').addEventListener('click', () => display.meter(screen?.picture.fram
 byId('layer').addEventListener('change', showLayer);
 document.addEventListener('keydown', onKey);
 listenToTheme();
+returnFocusTo(byId('picture'));
 
 showConnecting(true);
 connection = new Connection({

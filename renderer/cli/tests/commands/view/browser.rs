@@ -56,6 +56,11 @@ fn shown(browser: &Browser, path: &str) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
 
+/// Keys, as WebDriver names them.
+const ESCAPE: &str = "\u{e00c}";
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+
 const FRAMES: &str = "Number(document.documentElement.dataset.frames) > 0";
 
 #[test]
@@ -89,11 +94,24 @@ fn a_scene_is_tuned_in_a_browser() {
     browser.click("#undo");
     other.wait_for(|page| page.value("camera.position") == camera);
 
-    // A click selects the material, and shows its chart.
+    // A click is marked, and selects the material, whose outline, chart and parameters are shown.
+    browser.run(
+        "window.marks = [];
+         const note = (record) => record.addedNodes.forEach((mark) => window.marks.push(mark.getAttribute('class')));
+         const observer = new MutationObserver((records) => records.forEach(note));
+         observer.observe(document.querySelector('#marks g'), { childList: true });",
+    );
     browser.pointer(&[Pointer::Move(at(0.5, 0.5)), Pointer::Down, Pointer::Up]);
+    browser.wait("window.marks.join() === 'ring,flash'");
+    browser.wait("!document.querySelector('#marks g').hasChildNodes()");
     browser.wait("document.querySelector('#material').textContent.includes('ball')");
     browser.wait("document.querySelector('#material img')?.naturalWidth > 0");
-    browser.wait("document.querySelector('[data-path=\"materials.ball.roughness\"] input[type=range]')");
+    browser.wait("document.querySelector('#material-rows [data-path=\"materials.ball.roughness\"]')");
+    browser.click("#chart");
+    browser.wait("document.querySelector('#large-chart[open] img').naturalWidth > 0");
+    browser.screenshot("view-chart");
+    browser.keys(ESCAPE);
+    browser.wait("!document.querySelector('#large-chart').open");
 
     // A slider is dragged.
     let [x, y, width, height] = browser.place("[data-path=\"materials.ball.roughness\"] input[type=range]");
@@ -106,18 +124,30 @@ fn a_scene_is_tuned_in_a_browser() {
     assert!((shown(&browser, "materials.ball.roughness") - dragged).abs() < 0.01);
     browser.screenshot("view-dragged");
 
-    // The picture is kept, and wiped against another.
+    // The picture is kept, which does not cover it, and wiped against another from the pointer on.
     browser.click("#keep");
-    browser.wait("!document.querySelector('#wipe').hidden && !document.querySelector('#compare').disabled");
+    browser.wait("document.querySelector('#toasts').textContent.includes('W')");
+    assert_eq!(browser.run("return document.querySelector('#wipe').hidden;"), json!(true));
+    browser.pointer(&[Pointer::Move(at(0.25, 0.5))]);
+    browser.keys("w");
+    browser.wait("Math.abs(document.querySelector('#wipe').ariaValueNow - 25) <= 1");
+    assert_eq!(browser.run("return document.querySelector('#wipe').hidden;"), json!(false));
     browser.click("#undo");
     other.wait_for(|page| page.value("materials.ball.roughness") == json!(0.3));
     browser.wait("Number(document.documentElement.dataset.spp) >= 256");
     browser.screenshot("view-wipe");
     browser.click("#compare");
-    browser.wait("document.querySelector('#verdict').textContent.length > 20");
+    browser.wait("document.querySelector('#verdict[data-different=true] h2')?.textContent === 'Different'");
+    let region = || browser.place("#marks .region .over")[2];
+    let before = region();
+    browser.screenshot("view-verdict");
+    browser.keys("1");
+    assert!(region() < before, "it is shown smaller, as the picture is");
+    browser.keys("0");
 
-    // Another page changes the scene.
+    // Another page changes the scene, and the verdict goes.
     other.set(&[("materials.ball.roughness", json!(0.55))]);
+    browser.wait("document.querySelector('#verdict').hidden && !document.querySelector('#marks .region')");
     browser.wait("document.querySelector('#changes').textContent.includes('1')");
     assert!((shown(&browser, "materials.ball.roughness") - 0.55).abs() < 1e-6);
 
@@ -145,4 +175,68 @@ fn a_scene_is_tuned_in_a_browser() {
     browser.screenshot("view-narrow");
     assert_eq!(browser.errors(), Vec::<String>::new());
     browser.notices_mistakes();
+}
+
+/// Types into a field as one who tabs through them does.
+fn retype(browser: &Browser, text: &str) {
+    browser.run("document.activeElement.select();");
+    browser.keys(text);
+}
+
+#[test]
+fn a_color_that_is_typed_is_one_step() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = Folder::new();
+    fs::write(folder.at("scene.toml"), SCENE).unwrap();
+    let view = Served::start(&folder, &["scene.toml", "--spp=16"]);
+    browser.resize(1100, 800);
+    browser.visit(&view.url);
+    browser.wait(FRAMES);
+    let is_one_line = browser.run("return document.querySelector('.bar').clientHeight < 50;");
+    assert_eq!(is_one_line, json!(true), "the bar fits");
+    let mut other = Page::open(&view);
+    let color = |page: &Page| page.value("materials.wall.reflectance");
+    let before = color(&other);
+    let at = picture(&browser);
+    browser.pointer(&[Pointer::Move(at(0.9, 0.5)), Pointer::Down, Pointer::Up]);
+    browser.wait("document.querySelector('#material-rows [data-path=\"materials.wall.reflectance\"]')");
+
+    let row = "#material-rows [data-path=\"materials.wall.reflectance\"]";
+    browser.click(&format!("{row} input[type=number]"));
+    for (channel, expected) in
+        [json!([0.3, 0.6, 0.2]), json!([0.3, 0.4, 0.2]), json!([0.3, 0.4, 0.5])].iter().enumerate()
+    {
+        retype(&browser, &format!("{}{TAB}", expected[channel]));
+        other.wait_for(|page| color(page) == *expected);
+    }
+    browser.click("#undo");
+    other.wait_for(|page| color(page) == before);
+    browser.wait("document.querySelector('#undo').disabled");
+
+    // Middle grey of sRGB, decoded by IEC 61966-2-1.
+    browser.click(&format!("{row} input[type=text]"));
+    retype(&browser, &format!("808080{ENTER}"));
+    let grey = ((128.0_f64 / 255.0 + 0.055) / 1.055).powf(2.4);
+    other.wait_for(|page| {
+        let is_grey = |c: usize| (color(page)[c].as_f64().unwrap_or_default() - grey).abs() < 1e-4;
+        (0..3).all(is_grey)
+    });
+    browser.screenshot("view-color");
+
+    // Keys belong to the picture again after a choice by pointer, and to a menu after one by key.
+    browser.run(
+        "const menu = document.querySelector('#tone');
+         menu.dispatchEvent(new Event('pointerdown', { bubbles: true }));
+         menu.focus();
+         menu.dispatchEvent(new Event('change', { bubbles: true }));",
+    );
+    assert_eq!(browser.run("return document.activeElement.id;"), json!("picture"));
+    browser.run(
+        "const menu = document.querySelector('#tone');
+         menu.dispatchEvent(new Event('keydown', { bubbles: true }));
+         menu.focus();
+         menu.dispatchEvent(new Event('change', { bubbles: true }));",
+    );
+    assert_eq!(browser.run("return document.activeElement.id;"), json!("tone"));
+    assert_eq!(browser.errors(), Vec::<String>::new());
 }

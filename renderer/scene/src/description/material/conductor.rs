@@ -19,11 +19,11 @@ const METAL: [Key; 3] = [
     .required("\"gold\"")
     .hint("(or \"eta\" and \"k\")")
     .instead(&["eta", "k"]),
-    Key::new("eta", Color(MAX_IOR), "Index of refraction, a number for each channel, instead of `metal`.")
+    Key::new("eta", Color(MAX_IOR), "Index of refraction, a number for each channel, instead of `metal`; with `k`, it makes the metal's colour.")
         .example("[0.143, 0.375, 1.442]")
         .instead(&["metal"])
         .with(&["k"]),
-    Key::new("k", Color(MAX_IOR), "Extinction, a number for each channel; goes with `eta`.")
+    Key::new("k", Color(MAX_IOR), "Extinction, a number for each channel; goes with `eta`, and the higher it is, the more is reflected.")
         .example("[3.983, 2.386, 1.603]")
         .instead(&["metal"])
         .with(&["eta"]),

@@ -15,13 +15,13 @@ const ONE_ALPHA: Value = Textured(&Either(&[Number(MIN_ALPHA, 1.0), Number(0.0, 
 const ROUGHNESS: Key = Key::new(
     "roughness",
     OneOrTwo(&ONE_ROUGHNESS),
-    "Square root of `alpha`; 0 is smooth, and two are along u and v.",
+    "0 is as smooth as a mirror, 1 as rough as it gets; `alpha` is its square. Two numbers are along u and v.",
 )
 .instead(&["alpha"]);
 const ALPHA: Key = Key::new(
     "alpha",
     OneOrTwo(&ONE_ALPHA),
-    "Width of the distribution of microfacets, instead of `roughness`.",
+    "The square of `roughness`, instead of it: the width of the distribution of microfacets.",
 )
 .example("0.1")
 .instead(&["roughness"]);
@@ -41,7 +41,7 @@ const _: () = assert!(Scattering::Compensated as u32 == 1 && Scattering::RandomW
 pub(super) const DISTRIBUTION: Key = Key::new(
     "distribution",
     Word(&[("ggx", "long tails, as most real surfaces have"), ("beckmann", "a Gaussian of slopes")]),
-    "Statistics of the microfacets.",
+    "How the highlight of a rough surface fades out: the statistics of its microfacets.",
 )
 .or("\"ggx\"");
 
@@ -52,7 +52,7 @@ pub(super) const SCATTERING: Key = Key::new(
         ("compensated", "its energy is brought back, from tables; glass is of GGX then"),
         ("random_walk", "is followed from facet to facet, exactly but with noise"),
     ]),
-    "Light that meets several facets. The last two have height-correlated masking.",
+    "What becomes of light that meets several facets. The last two have height-correlated masking.",
 )
 .or("\"none\"");
 

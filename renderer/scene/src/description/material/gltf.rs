@@ -35,16 +35,16 @@ const fn ior(name: &'static str, default: f32, about: &'static str) -> Key {
 parameters! {
     GltfMaterial = Self::DEFAULT;
     Color base_color = [color("base_color", D.base_color.value.x, "Colour of what is diffuse, metal or transmitted.")];
-    Scalar metallic = [scalar("metallic", D.metallic.value, "From a dielectric to a metal.")];
-    Scalar roughness = [scalar("roughness", D.roughness.value, "Square root of alpha.")];
+    Scalar metallic = [scalar("metallic", D.metallic.value, "0 is paint, plastic or glass, 1 is metal, whose reflections have the colour of `base_color`.")];
+    Scalar roughness = [scalar("roughness", D.roughness.value, "0 is as smooth as a mirror, 1 as rough as it gets; alpha is its square.")];
     Number ior = [ior("ior", D.ior, "Index of refraction.")];
-    Scalar specular = [scalar("specular", D.specular.value, "Strength of what a dielectric reflects.")];
+    Scalar specular = [scalar("specular", D.specular.value, "Strength of the reflections of paint and plastic.")];
     Color specular_color = [SPECULAR_COLOR];
     Scalar transmission = [scalar("transmission", D.transmission.value, "The part of the light that passes, as through a thin sheet.")];
-    Scalar anisotropy = [scalar("anisotropy", D.anisotropy.value, "How far the highlight is stretched.")];
+    Scalar anisotropy = [scalar("anisotropy", D.anisotropy.value, "0 has round highlights, 1 has the longest ones, as of brushed metal.")];
     Rotation rotation = [ROTATION];
     Scalar clearcoat = [scalar("clearcoat", D.clearcoat.value, "The part that has a clear coat.")];
-    Scalar clearcoat_roughness = [scalar("clearcoat_roughness", D.clearcoat_roughness.value, "How rough the coat is.").depends_on("clearcoat")];
+    Scalar clearcoat_roughness = [scalar("clearcoat_roughness", D.clearcoat_roughness.value, "0: the coat is as smooth as a mirror; 1: as rough as it gets.").depends_on("clearcoat")];
     Color sheen_color = [color("sheen_color", D.sheen_color.value.x, "Colour of fibres on top.")];
     Scalar sheen_roughness = [scalar("sheen_roughness", D.sheen_roughness.value, "How far the fibres spread.").depends_on("sheen_color")];
     Scalar iridescence = [scalar("iridescence", D.iridescence.value, "Strength of a thin film.")];

@@ -24,9 +24,9 @@ const _: () = assert!(PlasticMaterial::COMPUTED == -1.0);
 
 parameters! {
     PlasticMaterial = Self::zeroed();
-    Color reflectance = [Key::new("reflectance", COLOR, "Albedo of the base.").required("[0.7, 0.1, 0.1]")];
-    Color specular = [color("specular", 1.0, "Scales what the coat reflects.")];
-    Number ior = [Key::new("ior", Number(1.01, 10.0), "Index of refraction of the coat.").default(Default::Number(1.5))];
+    Color reflectance = [Key::new("reflectance", COLOR, "Colour of the base under the coat: its albedo.").required("[0.7, 0.1, 0.1]")];
+    Color specular = [color("specular", 1.0, "Scales what the coat reflects; 1 in nature.")];
+    Number ior = [Key::new("ior", Number(1.01, 10.0), "Index of refraction of the coat; with higher ones it reflects more.").default(Default::Number(1.5))];
     Roughness facets = SMOOTH_COAT;
     Word facets.distribution = [DISTRIBUTION];
     Flag nonlinear = [NONLINEAR];
