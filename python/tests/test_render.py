@@ -58,6 +58,14 @@ def test_files_have_what_images_have(scene, tmp_path):
     for name in ("a.webp", "a.jxl"):
         image.save(tmp_path / name, exposure=1.0)
         assert np.array_equal(tr.read(tmp_path / name).tonemap(), tr.read(tmp_path / "a.png").tonemap())
+    with pytest.raises(tr.ParameterError, match='did you mean "albedo"'):
+        image["albdo"]
+    with pytest.raises(tr.ParameterError, match='did you mean "albedo"'):
+        scene.render(aovs=["albdo"], **CPU)
+    with pytest.raises(OSError, match="does not exist"):
+        image.save(tmp_path / "no folder" / "a.png")
+    with pytest.raises(OSError, match=".exr"):
+        image.save(tmp_path / "a.tif")
 
 
 def test_images_are_developed():
@@ -75,14 +83,6 @@ def test_images_are_developed():
         image.tonemap(white_balance=100)
     with pytest.raises(tr.ParameterError, match="neutral"):
         image.tonemap("neutrl")
-    with pytest.raises(tr.ParameterError, match='did you mean "albedo"'):
-        image["albdo"]
-    with pytest.raises(tr.ParameterError, match='did you mean "albedo"'):
-        scene.render(aovs=["albdo"], **CPU)
-    with pytest.raises(OSError, match="does not exist"):
-        image.save(tmp_path / "no folder" / "a.png")
-    with pytest.raises(OSError, match=".exr"):
-        image.save(tmp_path / "a.tif")
 
 
 def test_parts_are_the_whole(scene):

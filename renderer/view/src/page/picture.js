@@ -6,7 +6,7 @@ import { FRAGMENT, VERTEX } from './shaders.js';
 
 const KINDS = ['radiance', 'noise', 'display'];
 const CHANNELS = ['color', 'red', 'green', 'blue', 'luminance', 'false-color'];
-const TONES = ['clip', 'reinhard', 'aces'];
+const TONES = ['clip', 'reinhard', 'aces', 'agx', 'neutral'];
 
 // Texels of a picture that are averaged for one pixel of the screen, at most, along an edge.
 const MOST_TAPS = 4;

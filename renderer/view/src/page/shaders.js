@@ -10,14 +10,14 @@ void main() {
   gl_Position = vec4(mix(rectangle.xy, rectangle.zw, corner), 0.0, 1.0);
 }`;
 
-// Curves and constants are those of develop.rs.
+// Curves and constants are those of develop.rs and tone.rs.
 export const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2D;
 
 const int RADIANCE = 0, NOISE = 1;
 const int COLOR = 0, LUMINANCE = 4, FALSE_COLOR = 5;
-const int REINHARD = 1, ACES = 2;
+const int REINHARD = 1, ACES = 2, AGX = 3, NEUTRAL = 4;
 const int STOPS = 9;
 const vec3 WEIGHTS = vec3(0.2126, 0.7152, 0.0722);
 
@@ -56,9 +56,44 @@ vec3 aces(vec3 x) {
   return BACK * ((y * (y + 0.0245786) - 0.000090537) / (y * (0.983729 * y + 0.4329510) + 0.238081));
 }
 
+// From middle grey at 10 of 16.5 stops, where the slope is 2, to an end of the range.
+vec3 agxArc(vec3 x, float width, float power) {
+  float scale = 2.0 * width / pow(pow(4.0 * width, power) - 1.0, 1.0 / power);
+  vec3 t = 2.0 * x / scale;
+  return scale * t / pow(1.0 + pow(t, vec3(power)), vec3(1.0 / power));
+}
+
+vec3 agx(vec3 x) {
+  const mat3 INSET = mat3(
+    0.842479062253094, 0.0423282422610123, 0.0423756549057051,
+    0.0784335999999992, 0.878468636469772, 0.0784336,
+    0.0792237451477643, 0.0791661274605434, 0.879142973793104);
+  const mat3 OUTSET = mat3(
+    1.19687900512017, -0.0528968517574562, -0.0529716355144438,
+    -0.0980208811401368, 1.15190312990417, -0.0980434501171241,
+    -0.0990297440797205, -0.0989611768448433, 1.15107367264116);
+  const float GREY = 10.0 / 16.5;
+  vec3 stops = clamp((log2(max(INSET * x, 1e-10) / 0.18) + 10.0) / 16.5, 0.0, 1.0);
+  vec3 dark = 0.5 - agxArc(max(GREY - stops, 0.0), GREY, 3.0);
+  vec3 bright = 0.5 + agxArc(max(stops - GREY, 0.0), 1.0 - GREY, 3.25);
+  return pow(max(OUTSET * mix(bright, dark, lessThan(stops, vec3(GREY))), 0.0), vec3(2.2));
+}
+
+vec3 neutral(vec3 x) {
+  float least = min(x.r, min(x.g, x.b));
+  vec3 color = x - (least < 0.08 ? least - 6.25 * least * least : 0.04);
+  float peak = max(color.r, max(color.g, color.b));
+  if (peak < 0.76) return color;
+  float compressed = 1.0 - 0.0576 / (peak - 0.52);
+  float white = 1.0 - 1.0 / (0.15 * (peak - compressed) + 1.0);
+  return mix(color * compressed / peak, vec3(compressed), white);
+}
+
 vec3 toned(vec3 x) {
   if (tone == REINHARD) return reinhard(x);
   if (tone == ACES) return aces(x);
+  if (tone == AGX) return agx(x);
+  if (tone == NEUTRAL) return neutral(x);
   return x;
 }
 

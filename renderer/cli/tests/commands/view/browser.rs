@@ -3,6 +3,8 @@
 use std::fs;
 
 use serde_json::json;
+use torrance_image::film::develop::Develop;
+use torrance_image::film::tone::Tonemap;
 
 use super::client::{Page, Served};
 use crate::pages::browser::{Browser, Pointer};
@@ -238,5 +240,56 @@ fn a_color_that_is_typed_is_one_step() {
          menu.dispatchEvent(new Event('change', { bubbles: true }));",
     );
     assert_eq!(browser.run("return document.activeElement.id;"), json!("tone"));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// Every tone curve shows the sky as the program's images do.
+#[test]
+fn tones_are_those_of_images() {
+    // Sent as they are: 128ths.
+    const SKY: [f32; 3] = [3.0, 0.5, 0.0625];
+    let Some(browser) = Browser::start() else { return };
+    let folder = Folder::new();
+    fs::write(folder.at("scene.toml"), SCENE.replace("radiance = 0.6", "radiance = [3.0, 0.5, 0.0625]"))
+        .unwrap();
+    let view = Served::start(
+        &folder,
+        &[
+            "scene.toml",
+            "--spp=4",
+            "--set",
+            "camera.position=[0, 40, 0.1]",
+            "--set",
+            "camera.target=[0, 80, 0]",
+        ],
+    );
+    browser.resize(1280, 800);
+    browser.visit(&view.url);
+    browser.wait(FRAMES);
+    browser.wait("document.documentElement.dataset.size === '320x180'");
+    for (name, tonemap) in Tonemap::NAMES.iter().copied() {
+        for exposure in [-2.0, 0.0, 2.0] {
+            let expected = Develop { exposure, tonemap, ..Develop::default() }.to_bytes(SKY);
+            // What is drawn can be read before the browser takes it away: in the same frame.
+            let seen = browser.run(&format!(
+                "const set = (id, value) => {{
+                   const field = document.querySelector(id);
+                   field.value = value;
+                   for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, {{ bubbles: true }}));
+                 }};
+                 set('#tone', '{name}');
+                 set('#exposure', '{exposure}');
+                 return new Promise((done) => requestAnimationFrame(() => {{
+                   const canvas = document.querySelector('#picture');
+                   const context = new OffscreenCanvas(1, 1).getContext('2d');
+                   context.drawImage(canvas, canvas.width / 2, canvas.height / 2, 1, 1, 0, 0, 1, 1);
+                   done([...context.getImageData(0, 0, 1, 1).data.slice(0, 3)]);
+                 }}));"
+            ));
+            let is_near =
+                |c: usize| (seen[c].as_f64().unwrap_or(f64::NAN) - f64::from(expected[c])).abs() <= 1.0;
+            assert!((0..3).all(is_near), "{name} {exposure}: {seen}, not {expected:?}");
+        }
+    }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
