@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgGroup, ArgMatches, Args, Command, Id};
+use clap::{Arg, ArgMatches, Args, Command};
 use torrance_image::film::Format;
 use torrance_image::film::write::Target;
 use torrance_scene::limits::MAX_SPP;
@@ -13,7 +13,6 @@ use torrance_text::shell_word;
 
 use super::Failure;
 use super::device::MachineArgs;
-use super::exr::ExrArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::live::LiveArgs;
 use super::render::ImageArgs;
@@ -184,7 +183,7 @@ const OF_ONE_PART: [&str; 5] = ["seed", "output", "force", "quiet", "json"];
 pub(super) fn common_arguments(program: &Command, given: &ArgMatches) -> String {
     let chosen = given.subcommand().and_then(|(name, given)| Some((program.find_subcommand(name)?, given)));
     let Some((command, given)) = chosen else { return String::new() };
-    let of_one_part = of_one_part(command);
+    let of_one_part = of_one_part();
     arguments((command, given), |id| !of_one_part.contains(id))
 }
 
@@ -202,19 +201,23 @@ pub(super) fn arguments(
 }
 
 /// The options that may differ between parts.
-fn of_one_part(command: &Command) -> HashSet<&str> {
+fn of_one_part() -> HashSet<String> {
     let groups = [
-        ShardArgs::group_id(),
-        ResumeArgs::group_id(),
-        MachineArgs::group_id(),
-        IntegratorArgs::group_id(),
-        StageArgs::group_id(),
-        ImageArgs::group_id(),
-        ExrArgs::group_id(),
-        LiveArgs::group_id(),
+        ids::<ShardArgs>(),
+        ids::<ResumeArgs>(),
+        ids::<MachineArgs>(),
+        ids::<IntegratorArgs>(),
+        ids::<StageArgs>(),
+        ids::<ImageArgs>(),
+        ids::<LiveArgs>(),
     ];
-    let groups = command.get_groups().filter(|group| groups.contains(&Some(group.get_id().clone())));
-    groups.flat_map(ArgGroup::get_args).map(Id::as_str).chain(OF_ONE_PART).collect()
+    groups.into_iter().flatten().chain(OF_ONE_PART.map(str::to_owned)).collect()
+}
+
+/// Of all options of a group, and of the groups in it.
+fn ids<A: Args>() -> Vec<String> {
+    let command = A::augment_args(Command::new(""));
+    command.get_arguments().map(|argument| argument.get_id().to_string()).collect()
 }
 
 /// An argument as it may be written, as often as it was given.

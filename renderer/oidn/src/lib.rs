@@ -271,9 +271,8 @@ impl Denoiser<'_> {
             (f.set_progress)(filter.handle, Some(observe), user);
             (f.commit_filter)(filter.handle);
             (f.execute_filter)(filter.handle);
-            if let Some(buffer) = out {
-                let bytes = size_of_val(&output[..]);
-                f.read_buffer.map(|read| read(buffer, 0, bytes, output.as_mut_ptr().cast()));
+            if let (Some(buffer), Some(read)) = (out, f.read_buffer) {
+                read(buffer, 0, size_of_val(&output[..]), output.as_mut_ptr().cast());
             }
             self.library.error(self.device)
         };
@@ -353,9 +352,10 @@ impl Memory<'_> {
 
 impl Drop for Memory<'_> {
     fn drop(&mut self) {
+        let Some(release) = self.functions.release_buffer else { return };
         for buffer in &self.buffers {
             // SAFETY: the buffer is the library's; the filter that refers to it counts its references.
-            self.functions.release_buffer.map(|release| unsafe { release(*buffer) });
+            unsafe { release(*buffer) };
         }
     }
 }
