@@ -252,7 +252,7 @@ impl Document {
                 Err(text) => self.hub.tell(&Reply::Note { text: format!("{path} is not kept: {text}") }),
             }
         }
-        if !kept.tables.is_empty() {
+        if kept.is_change() {
             self.steps.push(kept);
             self.done = 1;
         }
@@ -276,7 +276,7 @@ impl Document {
     }
 
     /// Steps that are done, from the first on.
-    fn made(&self) -> impl Iterator<Item = &Step> {
+    fn made(&self) -> impl DoubleEndedIterator<Item = &Step> {
         std::iter::once(&self.forgotten).chain(&self.steps[..self.done])
     }
 
@@ -369,13 +369,26 @@ impl Document {
 
     /// A sweep of the number that was edited last, between what the file has and what is now.
     fn sweep(&self, changes: &[Change]) -> Option<String> {
-        let number = |change: &&Change| Some((change.before.as_f64()?, change.after.as_f64()?));
-        let varied = changes.iter().rfind(|change| number(change).is_some())?;
-        let (before, after) = number(&varied)?;
-        let (_, others) = self.arguments(changes.iter().filter(|change| change.path != varied.path));
-        let axis = shell_word(&format!("{}={}:{}:8", varied.path, before.min(after), before.max(after)));
+        let varied = |path: &String| {
+            let change = changes.iter().find(|change| change.path == *path)?;
+            Some((&change.path, change.before.as_f64()?, change.after.as_f64()?))
+        };
+        let mut latest = self.made().rev().flat_map(|step| step.paths.iter().rev());
+        let (path, before, after) = latest.find_map(varied)?;
+        let (_, others) = self.arguments(changes.iter().filter(|change| change.path != *path));
+        let values = match self.is_whole(path) {
+            true => whole_numbers(before.min(after), before.max(after)),
+            false => format!("{}:{}:8", before.min(after), before.max(after)),
+        };
+        let axis = shell_word(&format!("{path}={values}"));
         let output = shell_word(&format!("{}-sweep.png", self.stem()));
         Some(format!("torrance sweep {}{others} --param {axis} -o {output}", self.settings.command))
+    }
+
+    /// Whether a parameter takes whole numbers only.
+    fn is_whole(&self, path: &str) -> bool {
+        let is_whole = |control: &Control| matches!(control, Control::Number { integer: true, .. });
+        self.live.values().editable().iter().any(|known| known.path == path && is_whole(&known.control))
     }
 
     /// Arguments that make changes, each of them, and all in the words of shells with a space before each.
@@ -487,6 +500,16 @@ fn is_same_entry(a: Option<&toml::Value>, b: Option<&toml::Value>) -> bool {
 fn values_of(values: &SceneValues) -> HashMap<String, Value> {
     let all = values.editable();
     all.into_iter().map(|parameter| (parameter.path.clone(), json_of(values, &parameter))).collect()
+}
+
+/// Up to eight whole numbers from one to another, as a list.
+fn whole_numbers(least: f64, most: f64) -> String {
+    const STEPS: u32 = 7;
+    let mut numbers: Vec<_> = (0..=STEPS)
+        .map(|i| (least + (most - least) * f64::from(i) / f64::from(STEPS)).round().to_string())
+        .collect();
+    numbers.dedup();
+    numbers.join(",")
 }
 
 /// The value of a parameter, in TOML where it is no number, word, colour or vector.

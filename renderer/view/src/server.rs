@@ -196,6 +196,12 @@ async fn send(
 ) {
     let mut stream = Stream::default();
     loop {
+        // What is told of the scene comes before its pictures.
+        while let Ok(text) = replies.try_recv() {
+            if !is_sent(&mut out, Message::Text(text.as_ref().into())).await {
+                return;
+            }
+        }
         if let Some(message) = stream.next(hub, id).await {
             if !is_sent(&mut out, message).await {
                 return;

@@ -100,6 +100,24 @@ fn gestures_are_steps() {
     assert_eq!(read(&folder.at("saved.pfm")).unwrap().pixels, expected, "what is saved is the same scene");
 }
 
+/// A sweep is of what was changed last, though it was changed before, too, and by whole numbers if it takes no others.
+#[test]
+fn sweeps_are_of_what_was_changed_last() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=4"]);
+    let mut page = Page::open(&view);
+    for (path, value) in [("render.max_depth", 14), ("camera.fov", 50), ("render.max_depth", 9)] {
+        page.set(&[(path, json!(value))]);
+    }
+    let export = page.ask(json!({ "type": "export" }), "export");
+    let sweep = export["sweep"].as_str().unwrap();
+    assert!(sweep.contains("--set camera.fov=50 --param render.max_depth=4,5,6,7,8,9 "), "{sweep}");
+    page.set(&[("camera.fov", json!(60))]);
+    let export = page.ask(json!({ "type": "export" }), "export");
+    let sweep = export["sweep"].as_str().unwrap();
+    assert!(sweep.contains("--set render.max_depth=9 --param camera.fov=40:60:8 "), "{sweep}");
+}
+
 /// Pages learn of pixels, surfaces, layers and materials.
 #[test]
 fn what_is_asked_is_answered() {

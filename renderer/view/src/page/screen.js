@@ -26,9 +26,9 @@ export class Screen {
     this.paint();
   }
 
-  // Frames stay in order, though some take time to read.
+  // Frames stay in order, though some take time to read. `layers` promises the names of layers.
   receive(buffer, layers) {
-    const reading = readFrame(buffer, layers);
+    const reading = layers.then((names) => readFrame(buffer, names));
     this.order = Promise.allSettled([this.order, reading]).then(([, { value }]) => {
       if (value) this.waiting.push(value);
       else this.send('ack', { frame: frameNumber(buffer) });

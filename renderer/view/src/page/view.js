@@ -75,6 +75,11 @@ const messages = {
   export: (message) => history.takeExport(message),
 };
 
+// A picture may come before the scene, and says the number of its layer only.
+const layers = new Promise((known) => {
+  scene.addEventListener('scene', () => known(scene.layers), { once: true });
+});
+
 scene.addEventListener('scene', () => {
   document.title = `${scene.name} – torrance view`;
   setText(byId('name'), scene.name);
@@ -179,5 +184,5 @@ connection = new Connection({
   opened: showLayer,
   closed: () => showConnecting(false),
   message: (message) => messages[message.type]?.(message),
-  frame: (buffer) => screen?.receive(buffer, scene.layers),
+  frame: (buffer) => screen?.receive(buffer, layers),
 });

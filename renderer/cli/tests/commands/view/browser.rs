@@ -243,6 +243,23 @@ fn a_color_that_is_typed_is_one_step() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
+/// A page that comes when the picture is done can expose it.
+#[test]
+fn a_finished_picture_is_radiance() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = Folder::new();
+    fs::write(folder.at("scene.toml"), SCENE).unwrap();
+    let view = Served::start(&folder, &["scene.toml", "--spp=4"]);
+    Page::open(&view).picture(4);
+    browser.resize(1280, 800);
+    for _ in 0..3 {
+        browser.visit(&view.url);
+        browser.wait(FRAMES);
+        let is_enabled = browser.run("return !document.querySelector('#exposure').disabled;");
+        assert_eq!(is_enabled, json!(true));
+    }
+}
+
 /// Every tone curve shows the sky as the program's images do.
 #[test]
 fn tones_are_those_of_images() {
