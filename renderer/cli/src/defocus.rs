@@ -11,8 +11,9 @@ use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_image::film::write::WrittenFile;
 use torrance_scene::limits::{available_memory, check_memory};
 
-use super::render::{ImageArgs, check_outputs, unwritten, write};
+use super::render::{ImageArgs, check_outputs_of, unwritten, write};
 use super::sharp::Sharp;
+use super::summary::wrote;
 use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, print_json, say, values};
 
 const EXAMPLES: &str = "\
@@ -137,11 +138,8 @@ struct Seconds {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let mut notes = Notes::new(args.quiet);
-    let targets = check_outputs(&args.output)?;
+    let targets = check_outputs_of(&args.image, &args.output)?;
     let name = args.image.display().to_string();
-    if targets.iter().any(|t| t.destination.is_file(&args.image)) {
-        return Err(Failure::input(format_args!("\"{name}\": would be replaced; write to another file")));
-    }
     let is_even = args.radius.is_some();
     let mut found = device::find(&args.device)?;
     args.written.warn_of_ignored(&targets, &mut notes);
@@ -217,7 +215,6 @@ impl Summary {
             None => format!("radius {far} pixels"),
         };
         say(format_args!("{width}x{height}, {of_what}, {layers} in {time} on {device}"));
-        let files: Vec<_> = self.outputs.iter().map(|o| o.path.as_str()).collect();
-        say(format_args!("wrote {}", files.join(", ")));
+        say(wrote(&self.outputs));
     }
 }

@@ -11,7 +11,8 @@ use torrance_image::film::write::WrittenFile;
 use torrance_image::film::{Extent, Image, Layers, read_layers};
 use torrance_oidn::{Denoiser, Error, Features, Kind, Library};
 
-use super::render::{ImageArgs, check_outputs, unwritten, write};
+use super::render::{ImageArgs, check_outputs_of, unwritten, write};
+use super::summary::wrote;
 use super::{EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, clock, count, print_json, say, signals, values};
 
 const EXAMPLES: &str = "\
@@ -107,11 +108,8 @@ struct Seconds {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let mut notes = Notes::new(args.quiet);
-    let targets = check_outputs(&args.output)?;
+    let targets = check_outputs_of(&args.image, &args.output)?;
     let name = args.image.display().to_string();
-    if targets.iter().any(|t| t.destination.is_file(&args.image)) {
-        return Err(Failure::input(format_args!("\"{name}\": would be replaced; write to another file")));
-    }
     let library = Library::find(args.library.as_deref()).map_err(Failure::input)?;
     args.written.warn_of_ignored(&targets, &mut notes);
     signals::catch(args.quiet);
@@ -251,7 +249,6 @@ impl Summary {
     fn tell(&self) {
         let Self { width, height, denoiser, .. } = self;
         say(format_args!("{width}x{height} denoised in {} by {denoiser}", clock(self.seconds.denoise)));
-        let files: Vec<_> = self.outputs.iter().map(|o| o.path.as_str()).collect();
-        say(format_args!("wrote {}", files.join(", ")));
+        say(wrote(&self.outputs));
     }
 }

@@ -696,6 +696,18 @@ pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
     paths.iter().map(check).collect()
 }
 
+/// As [`check_outputs`], for what is made of an image, which is to stay as it is.
+pub(super) fn check_outputs_of(image: &Path, paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
+    let targets = check_outputs(paths)?;
+    if targets.iter().any(|target| target.destination.is_file(image)) {
+        return Err(Failure::input(format_args!(
+            "\"{}\": would be replaced; write to another file",
+            image.display()
+        )));
+    }
+    Ok(targets)
+}
+
 impl SettingArgs {
     /// The option that counts more than the parameter at a path of such keys, or than a part of it, if one was given.
     pub(super) fn overriding(&self, keys: &[String]) -> Option<&'static str> {

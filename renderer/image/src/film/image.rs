@@ -114,11 +114,9 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
         Format::Exr => openexr::decode(file),
         Format::Pfm => decode_pfm(&mut file),
         Format::Hdr => decode_hdr(file),
-        Format::Png => length(&file)
-            .and_then(|bytes| decode_display(png_decoder(file, bytes).map_err(DecodeError::from)?)),
-        Format::Jpeg => JpegDecoder::new(file).map_err(DecodeError::from).and_then(decode_display),
-        Format::WebP => WebPDecoder::new(file).map_err(DecodeError::from).and_then(decode_display),
-        Format::Jxl => JxlDecoder::new(file).map_err(DecodeError::from).and_then(decode_display),
+        Format::Png | Format::Jpeg | Format::WebP | Format::Jxl => {
+            display_decoder(format, file).and_then(decode_display)
+        }
     };
     image.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -132,14 +130,9 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
         Format::Exr => openexr::extent(file).map(|extent| (extent.width, extent.height)),
         Format::Pfm => pfm_header(&mut file).and_then(|h| checked((h.width, h.height))),
         Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
-        Format::Png => length(&file).and_then(|bytes| checked(png_decoder(file, bytes)?.dimensions())),
-        Format::Jpeg => {
-            JpegDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions()))
+        Format::Png | Format::Jpeg | Format::WebP | Format::Jxl => {
+            display_decoder(format, file).and_then(|decoder| checked(decoder.dimensions()))
         }
-        Format::WebP => {
-            WebPDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions()))
-        }
-        Format::Jxl => JxlDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
     };
     size.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -212,6 +205,19 @@ pub fn png_decoder<R: BufRead + Seek>(file: R, bytes: u64) -> ImageResult<PngDec
     let mut limits = ::image::Limits::no_limits();
     limits.max_alloc = Some(bytes.saturating_add(MORE));
     PngDecoder::with_limits(file, limits)
+}
+
+/// A decoder of a file for displays.
+fn display_decoder(format: Format, file: BufReader<File>) -> Result<Box<dyn ImageDecoder>, DecodeError> {
+    Ok(match format {
+        Format::Jpeg => Box::new(JpegDecoder::new(file)?),
+        Format::WebP => Box::new(WebPDecoder::new(file)?),
+        Format::Jxl => Box::new(JxlDecoder::new(file)?),
+        _ => {
+            let bytes = length(&file)?;
+            Box::new(png_decoder(file, bytes)?)
+        }
+    })
 }
 
 /// An image in sRGB.
