@@ -1,5 +1,7 @@
 //! Scenes whose values change from one render to the next.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use torrance_scene::{Description, Overrides, SceneValues};
@@ -47,6 +49,8 @@ pub struct BuiltScene {
     pub description: Arc<Description>,
     /// What machines take.
     pub data: Arc<SceneData>,
+    /// The files from which it was read, free of symbolic links.
+    pub files: Arc<BTreeSet<PathBuf>>,
     fingerprint: Arc<OnceLock<u64>>,
 }
 
@@ -99,7 +103,8 @@ impl LiveScene {
         if let Some(built) = self.built.as_ref().filter(is_it) {
             return Ok(built.clone());
         }
-        let description = self.values.load_with(&Overrides { size, ..Overrides::default() })?.description;
+        let loaded = self.values.load_with(&Overrides { size, ..Overrides::default() })?;
+        let (description, files) = (loaded.description, Arc::new(loaded.files));
         let data = match &self.original {
             Some(original) => original.variant(&description)?,
             None => {
@@ -108,8 +113,8 @@ impl LiveScene {
             }
         };
         let (description, data) = (Arc::new(description), Arc::new(data));
-        let built =
-            BuiltScene { changes: self.changes, size, description, data, fingerprint: Arc::default() };
+        let (changes, fingerprint) = (self.changes, Arc::default());
+        let built = BuiltScene { changes, size, description, data, files, fingerprint };
         Ok(self.built.insert(built).clone())
     }
 }

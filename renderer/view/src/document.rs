@@ -32,8 +32,8 @@ pub(crate) struct Document {
     steps: Vec<Step>,
     /// How many of them are done; the others have been taken back.
     done: usize,
-    /// The page and the number of the gesture that the last step belongs to, as long as that lasts.
-    gesture: Option<(PageId, u64)>,
+    /// The gestures that the last step is made of, as long as they last: page and number. Those of several pages at once are one step.
+    gestures: Vec<(PageId, u64)>,
     /// Parameters as pages know them.
     told: Vec<(String, Value)>,
     /// What is wrong with the file since it was read last.
@@ -74,7 +74,7 @@ impl Document {
             forgotten: Step::default(),
             steps: Vec::new(),
             done: 0,
-            gesture: None,
+            gestures: Vec::new(),
             told: Vec::new(),
             file_problem: None,
             revision: 1,
@@ -88,7 +88,8 @@ impl Document {
     /// # Errors
     /// The values do not make a scene.
     pub(crate) fn build(&mut self) -> Result<BuiltScene, LiveSceneError> {
-        let built = self.live.build(None)?;
+        let built = self.live.build(None).inspect_err(|_| self.watched.add_folders())?;
+        self.watched.set(&built.files);
         let size = [built.data.width, built.data.height];
         if std::mem::replace(&mut self.settings.size, size) != size {
             self.tell_all();
@@ -110,8 +111,13 @@ impl Document {
     pub(crate) fn obey(&mut self) -> bool {
         let before = self.revision;
         for (page, command) in self.hub.take_commands() {
+            let mut paths = Vec::new();
             let done = match command {
-                Command::Set { values, gesture, is_done } => self.set(page, &values, (gesture, is_done)),
+                Command::Set { values, gesture, is_done } => {
+                    let done = self.set(page, &values, (gesture, is_done));
+                    paths.extend(values.into_iter().map(|(path, _)| path));
+                    done
+                }
                 Command::Undo => self.go(false),
                 Command::Redo => self.go(true),
                 Command::Reset => self.reset(),
@@ -131,7 +137,7 @@ impl Document {
                 }
             };
             if let Err(text) = done {
-                self.hub.reply(page, &Reply::Refused { text });
+                self.hub.reply(page, &Reply::Refused { text, paths });
             }
         }
         self.revision != before
@@ -144,21 +150,13 @@ impl Document {
         values: &[(String, Value)],
         (gesture, is_done): (u64, bool),
     ) -> Result<(), String> {
-        let now = Some((page, gesture));
+        let now = (page, gesture);
         let step = self.attempt(values)?;
         if step.is_change() {
             self.revision += 1;
-            self.steps.truncate(self.done);
-            match self.steps.last_mut().filter(|_| self.gesture == now) {
-                Some(last) => last.extend(step),
-                None => self.steps.push(step),
-            }
-            let excess = self.steps.len().saturating_sub(MOST_STEPS);
-            self.steps.drain(..excess).for_each(|step| self.forgotten.extend(step));
-            self.done = self.steps.len();
-            self.gesture = now;
+            self.add(step, now);
         }
-        if is_done && self.gesture.take() == now && self.steps.last().is_some_and(|step| !step.is_change()) {
+        if is_done && self.ends(now) && self.steps.last().is_some_and(|step| !step.is_change()) {
             self.steps.pop();
             self.done = self.steps.len();
         }
@@ -169,6 +167,30 @@ impl Document {
             self.tell_changes()
         }
         Ok(())
+    }
+
+    /// Adds a step of a gesture to the history.
+    fn add(&mut self, step: Step, now: (PageId, u64)) {
+        // A page has one gesture at a time, and none when it is gone.
+        self.gestures.retain(|of| *of == now || of.0 != now.0 && self.hub.has(of.0));
+        self.steps.truncate(self.done);
+        match self.steps.last_mut().filter(|_| !self.gestures.is_empty()) {
+            Some(last) => last.extend(step),
+            None => self.steps.push(step),
+        }
+        if !self.gestures.contains(&now) {
+            self.gestures.push(now);
+        }
+        let excess = self.steps.len().saturating_sub(MOST_STEPS);
+        self.steps.drain(..excess).for_each(|step| self.forgotten.extend(step));
+        self.done = self.steps.len();
+    }
+
+    /// The end of a gesture. Says whether the last step is whole now.
+    fn ends(&mut self, gesture: (PageId, u64)) -> bool {
+        let before = self.gestures.len();
+        self.gestures.retain(|of| *of != gesture);
+        before > 0 && self.gestures.is_empty()
     }
 
     /// Sets values, all or none.
@@ -197,7 +219,7 @@ impl Document {
         };
         self.live.change(|scene| if forward { step.put_again(scene) } else { step.put_back(scene) });
         self.done = if forward { self.done + 1 } else { self.done - 1 };
-        self.gesture = None;
+        self.gestures.clear();
         self.revision += 1;
         self.tell_changes();
         Ok(())
@@ -221,7 +243,7 @@ impl Document {
         self.steps.truncate(self.done);
         self.steps.push(step);
         self.done = self.steps.len();
-        self.gesture = None;
+        self.gestures.clear();
         self.revision += 1;
         self.tell_changes();
         Ok(())
@@ -234,16 +256,17 @@ impl Document {
             Ok(values) => values,
             Err(text) => {
                 self.file_problem = Some(text.clone());
+                self.watched.add_folders();
                 return self.hub.tell(&Reply::Problem { text: Some(text) });
             }
         };
         self.file_problem = None;
-        self.watched.set(values.files());
         let edits: Vec<_> = self.changes().into_iter().map(|change| (change.path, change.after)).collect();
         self.original_values = values_of(&values);
         self.original = values.clone();
         self.live = LiveScene::new(values);
-        (self.steps, self.done, self.gesture) = (Vec::new(), 0, None);
+        (self.steps, self.done) = (Vec::new(), 0);
+        self.gestures.clear();
         self.forgotten = Step::default();
         let mut kept = Step::default();
         for (path, value) in edits {

@@ -144,17 +144,32 @@ impl Engine {
                 Some(built)
             }
             Err(error) => {
-                self.look.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+                self.fail(&error.to_string());
                 None
             }
         }
     }
 
+    /// Tells pages why there is no picture of the scene.
+    fn fail(&self, why: &str) {
+        self.look.hub.tell(&Reply::Problem { text: Some(why.to_owned()) });
+        self.look.hub.tell(&Reply::Progress {
+            revision: self.document.revision,
+            spp: 0,
+            target: self.document.spp(),
+            paths_per_second: 0.0,
+            seconds: 0.0,
+            state: RenderState::Failed,
+            noise: None,
+        });
+    }
+
     /// Answers questions about a picture that is done, until the scene is another, or one of these layers is wanted.
     fn rest(&mut self, revision: u32, layers: &[&str]) {
         while !self.look.hub.is_over() && self.document.revision == revision && !self.look.hub.wants(layers) {
-            self.look.answer(revision);
             self.look.hub.wait(layers);
+            // Before edits that came with them: what is kept is the picture before those.
+            self.look.answer(revision);
             self.document.obey();
         }
     }
@@ -176,7 +191,7 @@ impl Engine {
             Ok(_) => Outcome::Stopped,
             // The picture stays as it is until the scene is another.
             Err(error) => {
-                self.look.hub.tell(&Reply::Problem { text: Some(error.to_string()) });
+                self.fail(&error.to_string());
                 Outcome::Failed
             }
         }
@@ -261,6 +276,11 @@ impl Observer for Watcher<'_> {
         if self.look.hub.is_over() {
             return Control::Stop;
         }
+        // What was kept before an edit is the picture before it.
+        let is_kept = !self.is_coarse && progress.spp > 0 && self.look.hub.questions().1;
+        if is_kept {
+            return Control::ShowFilms;
+        }
         // Whoever drags wants to see something on the way.
         let may_stop = self.has_shown() || self.elapsed() >= PATIENCE;
         if may_stop && (self.document.obey() || self.is_over()) {
@@ -298,7 +318,10 @@ impl Observer for Watcher<'_> {
         self.shown = self.elapsed();
         self.films_shown = self.shown;
         if !self.is_coarse {
-            self.look.films = Some(Seen { film: Arc::new(image), spp, noise });
+            // A render that began anew for other films has fewer samples than the picture.
+            if self.look.films.as_ref().is_none_or(|seen| seen.spp <= spp) {
+                self.look.films = Some(Seen { film: Arc::new(image), spp, noise });
+            }
             self.look.answer(self.revision);
         }
     }
@@ -409,7 +432,7 @@ impl Look {
     fn answer(&mut self, revision: u32) {
         for (page, question) in self.hub.take_questions() {
             let Some(seen) = self.films.clone() else {
-                self.hub.reply(page, &Reply::Refused { text: "there is no picture of the scene".to_owned() });
+                self.hub.reply(page, &Reply::refused("there is no picture of the scene"));
                 continue;
             };
             match question {
@@ -428,7 +451,7 @@ impl Look {
     fn probe(&self, page: PageId, film: &Film, (revision, x, y): (u32, u32, u32)) {
         if x >= film.width || y >= film.height {
             let text = format!("there is no pixel {x}, {y} in {} × {}", film.width, film.height);
-            return self.hub.reply(page, &Reply::Refused { text });
+            return self.hub.reply(page, &Reply::refused(text));
         }
         let pixel = &film.pixels[y as usize * film.width as usize + x as usize];
         let stderr = pixel.stderr();
@@ -448,7 +471,7 @@ impl Look {
 
     /// Holds the picture against the one that was kept, in a thread of its own.
     fn compare(&self, page: PageId, revision: u32, seen: Seen) {
-        let refuse = |text: &str| self.hub.reply(page, &Reply::Refused { text: text.to_owned() });
+        let refuse = |text: &str| self.hub.reply(page, &Reply::refused(text));
         let Some(kept) = self.kept.clone() else { return refuse("no picture was kept") };
         let [size, kept_size] = [&seen, &kept].map(|seen| [seen.film.width, seen.film.height]);
         if size != kept_size {
@@ -457,8 +480,9 @@ impl Look {
         if self.is_comparing.swap(true, Ordering::Relaxed) {
             return refuse("two pictures are being compared already");
         }
-        let (hub, is_comparing) = (Arc::clone(&self.hub), Arc::clone(&self.is_comparing));
+        let (hub, comparing) = (Arc::clone(&self.hub), Comparing(Arc::clone(&self.is_comparing)));
         thread::spawn(move || {
+            let _until_the_end = comparing;
             let [a, b] = [&kept, &seen].map(|seen| ImageEstimate::from(&*seen.film));
             let judgement = judge(&a, &b, LEVEL);
             let [width, height] = size;
@@ -469,12 +493,20 @@ impl Look {
                     revision,
                     different: judgement.is_different(),
                     region: judgement.is_different().then_some(judgement.worst.region),
-                    sentences: words::describe(&judgement, whole, ["the kept picture", "the picture"]),
+                    sentences: words::describe(&judgement, whole, ["the kept picture", "the present one"]),
                     spp: [kept.spp, seen.spp],
                 },
             );
-            is_comparing.store(false, Ordering::Relaxed);
         });
+    }
+}
+
+/// That two pictures are being compared, until it is dropped.
+struct Comparing(Arc<AtomicBool>);
+
+impl Drop for Comparing {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 

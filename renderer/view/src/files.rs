@@ -37,6 +37,18 @@ impl Watched {
         }
     }
 
+    /// And their folders, with those in them, in which what is missing may come to be.
+    pub(crate) fn add_folders(&self) {
+        let mut known = self.lock();
+        let folders: BTreeSet<_> =
+            known.keys().filter_map(|path| path.parent().map(Path::to_owned)).collect();
+        let within = folders.iter().flat_map(std::fs::read_dir).flatten().flatten().map(|entry| entry.path());
+        let within: BTreeSet<_> = within.filter(|path| path.is_dir()).collect();
+        for path in folders.into_iter().chain(within) {
+            known.entry(path.clone()).or_insert_with(|| stamp(&path));
+        }
+    }
+
     /// Whether one is not as it was.
     fn have_changed(&self) -> bool {
         let mut has_changed = false;

@@ -136,6 +136,11 @@ impl Hub {
         self.changed.notify_all();
     }
 
+    /// Whether a page is there.
+    pub(crate) fn has(&self, id: PageId) -> bool {
+        self.lock().pages.contains_key(&id)
+    }
+
     /// What a page asks for. Of values that are dragged, the latest are enough.
     ///
     /// # Errors

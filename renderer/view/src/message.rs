@@ -73,7 +73,12 @@ pub(crate) enum Reply {
     /// What is wrong with the scene, if anything is.
     Problem { text: Option<String> },
     /// Why what a page has asked for is not done.
-    Refused { text: String },
+    Refused {
+        text: String,
+        /// Those at which values were to be set.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
+    },
     /// News.
     Note { text: String },
     /// What is known of a pixel.
@@ -140,6 +145,13 @@ pub(crate) struct Change {
     pub(crate) after: Value,
 }
 
+impl Reply {
+    /// That nothing was set otherwise.
+    pub(crate) fn refused(text: impl Into<String>) -> Self {
+        Self::Refused { text: text.into(), paths: Vec::new() }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RenderState {
@@ -147,6 +159,8 @@ pub(crate) enum RenderState {
     Done,
     /// Nobody looks.
     Paused,
+    /// The scene has a problem.
+    Failed,
 }
 
 /// A pixel. What the camera sees there is unknown until it has been looked for.

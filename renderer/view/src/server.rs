@@ -24,7 +24,7 @@ use crate::message::{Reply, Request};
 use crate::picture::{Encoding, Picture};
 
 /// Most bytes of a message from a page.
-const MOST_BYTES: usize = 64 << 10;
+const MOST_BYTES: usize = 1 << 20;
 /// Messages in a row that mean nothing, after which a page is no page.
 const MOST_JUNK: u32 = 100;
 /// How long a page may take to read what it is sent.
@@ -139,7 +139,7 @@ async fn socket(State(server): State<Server>, upgrade: WebSocketUpgrade) -> Resp
 }
 
 async fn turn_away(mut socket: WebSocket) {
-    let reason = CloseFrame { code: close_code::AGAIN, reason: "too many pages look already".into() };
+    let reason = CloseFrame { code: close_code::AGAIN, reason: "Too many pages look at this view".into() };
     let _ = timeout(PATIENCE, socket.send(Message::Close(Some(reason)))).await;
 }
 
@@ -176,13 +176,13 @@ async fn listen(mut incoming: SplitStream<WebSocket>, hub: &Hub, id: PageId, dra
                 if junk > MOST_JUNK {
                     return;
                 }
-                hub.reply(id, &Reply::Refused { text: format!("this means nothing: {error}") });
+                hub.reply(id, &Reply::refused(format!("this means nothing: {error}")));
                 continue;
             }
         };
         junk = 0;
         if let Err(text) = heard {
-            hub.reply(id, &Reply::Refused { text });
+            hub.reply(id, &Reply::refused(text));
         }
     }
 }
@@ -236,8 +236,28 @@ struct Stream {
     is_rough: bool,
     /// When the frame that is not on the screen yet was sent, and its bytes.
     under_way: Option<(Instant, usize)>,
-    /// Bytes per second of the last frames from which they could be told.
-    rates: VecDeque<f64>,
+    /// Bytes per second of the last large frames, from which they can be told.
+    rates: Latest,
+    /// Before there were any, of the last small ones, which are mostly latency.
+    hints: Latest,
+}
+
+/// The last of some numbers.
+#[derive(Default)]
+struct Latest(VecDeque<f64>);
+
+impl Latest {
+    fn add(&mut self, number: f64) {
+        const MOST: usize = 3;
+        self.0.push_back(number);
+        if self.0.len() > MOST {
+            self.0.pop_front();
+        }
+    }
+
+    fn greatest(&self) -> Option<f64> {
+        self.0.iter().copied().reduce(f64::max)
+    }
 }
 
 impl Stream {
@@ -279,7 +299,7 @@ impl Stream {
 
     /// How long a picture is under way if it is exact, as far as that is known.
     fn seconds(&self, picture: &Picture) -> f64 {
-        picture.exact_bytes() as f64 / self.rate().unwrap_or(f64::INFINITY)
+        picture.exact_bytes() as f64 / self.rate()
     }
 
     /// The picture that was sent last, which is to be sent exactly, as there is nothing newer.
@@ -301,35 +321,34 @@ impl Stream {
     /// Learns how fast the connection is from a frame of so many bytes.
     fn learn(&mut self, bytes: usize, took: Duration) {
         /// Small frames take no less time where the connection is fast.
-        const LARGE: usize = 100_000;
+        const LARGE: usize = 500_000;
         let rate = bytes as f64 / took.as_secs_f64().max(1e-3);
-        if bytes < LARGE && self.rate().is_none_or(|known| rate <= known) {
-            return;
-        }
-        self.rates.push_back(rate);
-        if self.rates.len() > MOST_RATES {
-            self.rates.pop_front();
+        match self.rates.greatest() {
+            None if bytes < LARGE => self.hints.add(rate),
+            Some(known) if bytes < LARGE && rate <= known => {}
+            _ => self.rates.add(rate),
         }
     }
 
-    /// Bytes per second, as far as they are known. The best of several frames, since a browser that is busy or hidden takes long
-    /// whatever the connection is like.
-    fn rate(&self) -> Option<f64> {
-        self.rates.iter().copied().reduce(f64::max)
+    /// Bytes per second. The best of several frames, since a browser that is busy or hidden takes long whatever the connection is like.
+    fn rate(&self) -> f64 {
+        /// So low that nobody waits long for a first picture.
+        const UNKNOWN: f64 = 1e6;
+        /// How much more a large frame can be expected to have than a small one.
+        const LATENCY: f64 = 2.0;
+        let hint = || self.hints.greatest().map(|rate| LATENCY * rate);
+        self.rates.greatest().or_else(hint).unwrap_or(UNKNOWN)
     }
 }
-
-/// Frames by which a connection is judged.
-const MOST_RATES: usize = 3;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::picture::RADIANCE;
 
-    /// A picture of 4 MB that others follow at once.
-    fn fleeting() -> Picture {
-        Picture::new(1, RADIANCE, ([1000, 1000], 1), vec![[0.0; 3]; 1_000_000], true)
+    /// A picture of 4 MB.
+    fn picture(is_fleeting: bool) -> Picture {
+        Picture::new(1, RADIANCE, ([1000, 1000], 1), vec![[0.0; 3]; 1_000_000], is_fleeting)
     }
 
     const FAST: Duration = Duration::from_millis(20);
@@ -339,14 +358,29 @@ mod tests {
     fn encoding_after(frames: &[Duration]) -> Encoding {
         let mut stream = Stream::default();
         frames.iter().for_each(|took| stream.learn(4_000_000, *took));
-        stream.encoding(&fleeting())
+        stream.encoding(&picture(true))
     }
 
     #[test]
     fn a_busy_browser_is_no_slow_connection() {
-        assert_eq!(encoding_after(&[]), Encoding::Rgb9e5);
         assert_eq!(encoding_after(&[FAST, FAST, SLOW]), Encoding::Rgb9e5);
         assert_eq!(encoding_after(&[SLOW, FAST, FAST, SLOW, FAST]), Encoding::Rgb9e5);
+    }
+
+    #[test]
+    fn nobody_waits_for_the_first_picture() {
+        let mut stream = Stream::default();
+        assert_eq!(stream.encoding(&picture(false)), Encoding::LogJpeg);
+        let mut follows = |bytes, ms| {
+            (stream.is_rough, stream.sent[0]) = (true, Some(Arc::new(picture(false))));
+            stream.learn(bytes, Duration::from_millis(ms));
+            stream.refined().is_some()
+        };
+        assert!(!follows(80_000, 1000), "the exact one would be under way for half a minute");
+        assert!(follows(80_000, 100), "a browser that is busy");
+        assert!(!follows(600_000, 6000));
+        let small = Picture::new(1, RADIANCE, ([160, 90], 1), vec![[0.0; 3]; 160 * 90], true);
+        assert_eq!(Stream::default().encoding(&small), Encoding::Rgb9e5);
     }
 
     #[test]
@@ -356,9 +390,9 @@ mod tests {
         let mut stream = Stream::default();
         stream.learn(4_000_000, SLOW);
         (0..9).for_each(|_| stream.learn(50_000, Duration::from_millis(150)));
-        assert_eq!(stream.encoding(&fleeting()), Encoding::LogJpeg, "so do small frames");
+        assert_eq!(stream.encoding(&picture(true)), Encoding::LogJpeg, "so do small frames");
         // One that has become fast is noticed by them.
         stream.learn(50_000, Duration::from_millis(1));
-        assert_eq!(stream.encoding(&fleeting()), Encoding::Rgb9e5);
+        assert_eq!(stream.encoding(&picture(true)), Encoding::Rgb9e5);
     }
 }

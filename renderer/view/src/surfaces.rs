@@ -114,7 +114,7 @@ pub(crate) fn run(hub: &Hub, surfaces: &Surfaces, threads: Option<usize>) {
         hub.tell(&Reply::Note { text: format!("surfaces are not looked at any more: {error}") });
         while let Some(looks) = hub.wait_for_looks(|| Some((None, false))) {
             let text = error.to_string();
-            looks.iter().for_each(|(page, _)| hub.reply(*page, &Reply::Refused { text: text.clone() }));
+            looks.iter().for_each(|(page, _)| hub.reply(*page, &Reply::refused(text.clone())));
         }
     }
 }

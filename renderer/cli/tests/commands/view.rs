@@ -100,6 +100,37 @@ fn gestures_are_steps() {
     assert_eq!(read(&folder.at("saved.pfm")).unwrap().pixels, expected, "what is saved is the same scene");
 }
 
+/// Two pages that drag at once make one step together, and a page that has gone leaves no gesture behind.
+#[test]
+fn gestures_of_two_pages_are_one_step() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=4"]);
+    let [mut one, mut other] = [(), ()].map(|()| Page::open(&view));
+    let drag = |page: &mut Page, path: &str, value: f64, (gesture, is_done): (u64, bool)| {
+        let values = json!([[path, value]]);
+        page.send(json!({ "type": "set", "values": values, "gesture": gesture, "done": is_done }));
+        page.wait_for(|page| page.value(path) == json!(value));
+    };
+    for i in 1..=3 {
+        drag(&mut one, "camera.fov", f64::from(40 + i), (1, i == 3));
+        drag(&mut other, "materials.grey.reflectance", 0.5 + 0.1 * f64::from(i), (1, i == 3));
+    }
+    drag(&mut one, "camera.fov", 50.0, (2, true));
+    one.send(json!({ "type": "undo" }));
+    one.wait_for(|page| page.value("camera.fov") == json!(43.0));
+    one.change(json!({ "type": "undo" }));
+    let export = one.ask(json!({ "type": "export" }), "export");
+    assert_eq!(export["set"], json!([]));
+
+    drag(&mut other, "camera.fov", 60.0, (2, false));
+    drop(other);
+    one.wait_for(|page| page.value("camera.fov") == json!(60.0));
+    std::thread::sleep(Duration::from_millis(200));
+    drag(&mut one, "camera.fov", 61.0, (3, true));
+    one.send(json!({ "type": "undo" }));
+    one.wait_for(|page| page.value("camera.fov") == json!(60.0));
+}
+
 /// A sweep is of what was changed last, though it was changed before, too, and by whole numbers if it takes no others.
 #[test]
 fn sweeps_are_of_what_was_changed_last() {
@@ -167,6 +198,27 @@ fn what_is_asked_is_answered() {
         }
     }
     page.ask(json!({ "type": "show", "layer": "beauty" }), "refused");
+}
+
+/// What is kept is the picture as it was, whatever comes at once after that.
+#[test]
+fn edits_do_not_overtake_what_is_kept() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=256"]);
+    let mut page = Page::open(&view);
+    for i in 1..=4 {
+        let before = page.picture(1).revision;
+        page.send(json!({ "type": "snapshot" }));
+        let values = json!([["camera.fov", 40 + i]]);
+        page.send(json!({ "type": "set", "values": values, "gesture": i, "done": true }));
+        assert_eq!(page.snapshot().revision, before);
+        page.picture(256);
+    }
+    // A layer of light begins the render anew, but what is known of the picture stays.
+    page.send(json!({ "type": "show", "layer": "direct" }));
+    page.picture_of("direct");
+    page.send(json!({ "type": "snapshot" }));
+    assert_eq!(page.snapshot().spp, 256);
 }
 
 /// A picture differs from the one that was kept where the scene does, and not where it does not.
@@ -240,6 +292,24 @@ fn files_that_change_are_read_again() {
     page.wait_for(|page| page.value("materials.grey.reflectance") == json!([0.9, 0.5, 0.5]));
     page.ask(json!({ "type": "undo" }), "values");
     assert_eq!(page.value("camera.fov").as_f64(), Some(40.0), "what was kept can be taken back");
+
+    // A file that was missing, and one that an edit names.
+    let points = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+                  element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
+    let mesh = "[[shapes]]\ntype = \"mesh\"\nfile = \"models/mesh.ply\"\nmaterial = \"grey\"\n\n[[shapes]]";
+    fs::create_dir(folder.at("models")).unwrap();
+    write("[[shapes]]", mesh);
+    page.wait_for(|page| page.problem.as_deref().is_some_and(|text| text.contains("mesh.ply")));
+    fs::write(folder.at("models/mesh.ply"), points).unwrap();
+    page.wait_for(|page| page.problem.is_none() && page.value("shapes.0.file") == json!("models/mesh.ply"));
+    page.set(&[("shapes.0.file", json!("models/other.ply"))]);
+    page.wait_for(|page| page.problem.as_deref().is_some_and(|text| text.contains("other.ply")));
+    page.wait_for(|page| page.progress["state"] == "failed");
+    fs::write(folder.at("models/other.ply"), points).unwrap();
+    page.wait_for(|page| page.problem.is_none());
+    let before = page.picture(8).revision;
+    fs::write(folder.at("models/other.ply"), points.replace("0 1 0", "0 2 0")).unwrap();
+    page.wait_for(|page| page.frame.revision > before && page.problem.is_none());
 }
 
 /// A type that is chosen brings what it has to have, and one that is chosen again brings back what it had.

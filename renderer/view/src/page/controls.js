@@ -3,6 +3,7 @@
 
 import { fromHex, isHex, toHex } from './color.js';
 import { element, isBeingEdited, setField } from './dom.js';
+import { toast } from './notices.js';
 import { described, isSame, rounded, written } from './numbers.js';
 import { Slider } from './slider.js';
 
@@ -51,8 +52,10 @@ function hexField(name, changed) {
   const field = element('input', { type: 'text', 'aria-label': name, title: 'sRGB, #rrggbb', spellcheck: 'false', autocomplete: 'off' });
   field.addEventListener('change', () => {
     const hex = `#${field.value.trim().replace('#', '')}`;
-    if (!isHex(hex)) field.value = field.defaultValue;
-    else if (isBeingEdited(field)) {
+    if (!isHex(hex)) {
+      toast('refused', `${name}: “${field.value}” is no sRGB colour such as #ff8000`);
+      field.value = field.defaultValue;
+    } else if (isBeingEdited(field)) {
       accepted(field);
       changed(fromHex(hex));
     }

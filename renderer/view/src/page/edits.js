@@ -1,5 +1,11 @@
 // Changes of values, gathered to gestures: what is dragged is one step of undo.
 
+// Whether a value has no NaN in it, which JSON does not know.
+function isDefined(value) {
+  if (Array.isArray(value)) return value.every(isDefined);
+  return typeof value !== 'number' || Number.isFinite(value);
+}
+
 export class Edits {
   constructor(scene, send) {
     this.scene = scene;
@@ -16,7 +22,9 @@ export class Edits {
   }
 
   // Part of the gesture of `owner`, whatever that is; the values that are the latest are sent once a frame of the screen.
-  drag(owner, values) {
+  drag(owner, all) {
+    // A camera at its target has no direction in which to go.
+    const values = all.filter(([, value]) => isDefined(value));
     if (this.owner !== owner) this.begin(owner);
     for (const [path, value] of values) {
       this.pending.set(path, value);

@@ -6,7 +6,7 @@
 import { isSame } from './numbers.js';
 import { isWithin } from './path.js';
 
-// For how long the server may take to confirm a value, in ms; then its own is shown.
+// For how long after its next news the server may take to confirm a value, in ms; then its own is shown.
 const PATIENCE = 3000;
 
 export class Scene extends EventTarget {
@@ -18,6 +18,8 @@ export class Scene extends EventTarget {
     this.changes = [];
     // Values that have been sent, or will be, and that the server has not confirmed.
     this.own = new Map();
+    // Those of gestures that have ended since the last news.
+    this.settled = [];
   }
 
   take({ parameters, layers, size, name, device, version, ...rest }) {
@@ -32,6 +34,7 @@ export class Scene extends EventTarget {
     values.forEach(([path, value]) => this.confirm(path, value));
     this.announce(values.map(([path]) => path));
     this.takeChanges(rest);
+    this.settled.splice(0).forEach((own) => setTimeout(() => this.giveUp(own), PATIENCE));
   }
 
   takeChanges({ revision, changes, undo, redo }) {
@@ -54,18 +57,18 @@ export class Scene extends EventTarget {
     this.announce(values.map(([path]) => path));
   }
 
-  // After the last of some changes: what the server does not confirm is given up.
+  // After the last of some changes.
   settle(values) {
-    setTimeout(() => {
-      const left = [...values].filter(([path, value]) => this.own.get(path) === value);
-      left.forEach(([path]) => this.own.delete(path));
-      this.announce(left.map(([path]) => path));
-    }, PATIENCE);
+    this.settled.push([...values]);
   }
 
-  forgetOwn() {
-    const paths = [...this.own.keys()];
-    this.own.clear();
+  giveUp(values) {
+    this.forget(values.filter(([path, value]) => this.own.get(path) === value).map(([path]) => path));
+  }
+
+  // What the server has at these paths is shown.
+  forget(paths) {
+    paths.forEach((path) => this.own.delete(path));
     this.announce(paths);
   }
 

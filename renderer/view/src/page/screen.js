@@ -55,7 +55,7 @@ export class Screen {
   paint() {
     this.picture.draw(this.view, this.display, this.compare.place());
     this.marks.place();
-    setText(byId('zoom'), `${Math.round(100 * this.view.scale)} %`);
+    if (this.view.isKnown) setText(byId('zoom'), `${Math.round(100 * this.view.scale)} %`);
   }
 
   takeSnapshot(frame) {
@@ -68,9 +68,10 @@ export class Screen {
     this.display.setKind(frame.kind);
   }
 
-  announce({ revision, spp, width, height }) {
+  announce({ revision, spp, width, height, shared }) {
     this.drawn += 1;
-    Object.assign(root.dataset, { revision, spp, size: `${width}x${height}`, frames: this.drawn });
+    const isExact = shared !== undefined;
+    Object.assign(root.dataset, { revision, spp, size: `${width}x${height}`, exact: isExact, frames: this.drawn });
     document.dispatchEvent(new CustomEvent('torrance-frame', { detail: { revision, spp, width, height } }));
   }
 }

@@ -4,7 +4,7 @@ const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
 
 export class Connection {
-  // `opened`, `closed`, `message` (an object) and `frame` (an ArrayBuffer) are called.
+  // `opened`, `closed` (with the server's reason, if it has one), `message` (an object) and `frame` (an ArrayBuffer) are called.
   constructor(listeners) {
     this.listeners = listeners;
     this.pause = FIRST_PAUSE;
@@ -14,21 +14,20 @@ export class Connection {
   open() {
     this.socket = new WebSocket(new URL('socket', location.href.replace(/^http/, 'ws')));
     this.socket.binaryType = 'arraybuffer';
-    this.socket.addEventListener('open', () => {
-      this.pause = FIRST_PAUSE;
-      this.listeners.opened();
-    });
+    this.socket.addEventListener('open', () => this.listeners.opened());
     this.socket.addEventListener('message', ({ data }) => this.receive(data));
-    this.socket.addEventListener('close', () => this.retry());
+    this.socket.addEventListener('close', ({ reason }) => this.retry(reason));
   }
 
-  retry() {
-    this.listeners.closed();
+  retry(reason) {
+    this.listeners.closed(reason);
     setTimeout(() => this.open(), this.pause);
     this.pause = Math.min(LONGEST_PAUSE, 2 * this.pause);
   }
 
+  // A server that turns a page away says nothing before.
   receive(data) {
+    this.pause = FIRST_PAUSE;
     if (typeof data === 'string') this.listeners.message(JSON.parse(data));
     else this.listeners.frame(data);
   }

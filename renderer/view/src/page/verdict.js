@@ -3,6 +3,11 @@
 import { byId, element, setText } from './dom.js';
 import { counted } from './numbers.js';
 
+// "p < 0.001" stays in one line.
+function unbroken(sentence) {
+  return sentence.replace(/ ([=<×]) /g, '\u00a0$1\u00a0');
+}
+
 export class Verdict {
   constructor(scene, marks) {
     Object.assign(this, { scene, marks });
@@ -44,7 +49,7 @@ export class Verdict {
   say(title, sentences) {
     delete this.section.dataset.different;
     setText(this.section.querySelector('h2'), title);
-    this.section.querySelector('.sentences').replaceChildren(...sentences.map((sentence) => element('p', {}, sentence)));
+    this.section.querySelector('.sentences').replaceChildren(...sentences.map((sentence) => element('p', {}, unbroken(sentence))));
     this.section.hidden = false;
     this.section.scrollIntoView({ block: 'nearest' });
   }

@@ -61,8 +61,8 @@ const messages = {
     pixel.refresh();
   },
   problem: ({ text }) => showProblem(text),
-  refused: ({ text }) => {
-    scene.forgetOwn();
+  refused: ({ text, paths }) => {
+    scene.forget(paths ?? []);
     verdict.refuse();
     marks.remove('ring');
     toast('refused', text);
@@ -179,10 +179,10 @@ document.addEventListener('keydown', onKey);
 listenToTheme();
 returnFocusTo(byId('picture'));
 
-showConnecting(true);
+showConnecting();
 connection = new Connection({
   opened: showLayer,
-  closed: () => showConnecting(false),
+  closed: (reason) => showConnecting(reason || 'Connection lost'),
   message: (message) => messages[message.type]?.(message),
   frame: (buffer) => screen?.receive(buffer, layers),
 });

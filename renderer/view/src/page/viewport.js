@@ -13,6 +13,7 @@ export class Viewport {
   }
 
   setSize(size) {
+    this.isKnown = true;
     if (size[0] === this.size[0] && size[1] === this.size[1]) return;
     this.size = size;
     this.fit();

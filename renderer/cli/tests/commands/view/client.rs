@@ -135,8 +135,8 @@ pub(super) struct Page {
     pub(super) problem: Option<String>,
     pub(super) frames: u64,
     revision: u64,
-    progress: Value,
-    frame: Frame,
+    pub(super) progress: Value,
+    pub(super) frame: Frame,
     kept: Option<Frame>,
     gesture: u64,
 }
@@ -298,11 +298,11 @@ impl Page {
         self.frame.clone()
     }
 
-    /// The picture that was kept.
+    /// The next picture that is kept.
     #[track_caller]
     pub(super) fn snapshot(&mut self) -> Frame {
         self.wait_for(|page| page.kept.is_some());
-        self.kept.clone().expect("there is one")
+        self.kept.take().expect("there is one")
     }
 
     /// Waits until a render under way has more samples per pixel than so many; how many it has.

@@ -161,7 +161,7 @@ fn pages_have_room_again_when_others_go() {
     let (mut socket, _) =
         tungstenite::connect(view.url.replace("http", "ws") + "socket").expect("a connection");
     match socket.read().expect("it is told") {
-        Message::Close(Some(close)) => assert!(close.reason.contains("too many"), "{close:?}"),
+        Message::Close(Some(close)) => assert!(close.reason.contains("Too many"), "{close:?}"),
         other => panic!("{other:?}"),
     }
     drop(pages);
