@@ -37,16 +37,23 @@ pub enum Launches {
     Prompt,
 }
 
+/// Bounds of the time that a prompt launch may take.
+const PROMPT: [Duration; 2] = [Duration::from_millis(8), Duration::from_millis(40)];
+
 impl Launches {
     /// How long a launch may take when the render has gone on for so long.
     pub(super) fn at(self, elapsed: Duration) -> Duration {
         /// Of the time that a render has taken, how much its next launch may take.
         const PART: u32 = 8;
-        const PROMPT: [Duration; 2] = [Duration::from_millis(8), Duration::from_millis(40)];
         match self {
             Self::Efficient => Duration::MAX,
             Self::Prompt => (elapsed / PART).clamp(PROMPT[0], PROMPT[1]),
         }
+    }
+
+    /// Whether they have grown up by then: rates of short ones say little about those of long ones.
+    pub(super) fn have_grown(self, elapsed: Duration) -> bool {
+        self.at(elapsed) >= PROMPT[1]
     }
 }
 

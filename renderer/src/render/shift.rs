@@ -147,9 +147,10 @@ impl<B: Primitives> Shift<'_, '_, B> {
     }
 
     fn learn(&mut self, launch: Launch) {
-        self.tracer.limit(self.part.options.launches.at(self.begin.elapsed()));
+        let (launches, elapsed) = (self.part.options.launches, self.begin.elapsed());
+        self.tracer.limit(launches.at(elapsed));
         self.pace.limit(self.tracer.target());
-        if self.tracer.learn(launch) {
+        if launches.have_grown(elapsed) && self.tracer.learn(launch) {
             *self.pace = Pace::new(self.backend.parallelism(), self.tracer);
         } else {
             self.pace.learn(launch.paths, launch.took);

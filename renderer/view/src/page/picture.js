@@ -2,7 +2,8 @@
 
 import { stopsOf } from './color.js';
 import { MAGMA, VIRIDIS } from './maps.js';
-import { FRAGMENT, VERTEX } from './shaders.js';
+import { clamp } from './numbers.js';
+import { VERTEX, fragment } from './shaders.js';
 
 const KINDS = ['radiance', 'noise', 'display'];
 const CHANNELS = ['color', 'red', 'green', 'blue', 'luminance', 'false-color'];
@@ -24,9 +25,7 @@ export class Picture {
 
   prepare() {
     const { gl } = this;
-    this.program = linked(gl);
-    gl.useProgram(this.program);
-    this.places = new Map();
+    this.programs = new Map();
     this.textures = { picture: gl.createTexture(), snapshot: gl.createTexture() };
   }
 
@@ -68,8 +67,10 @@ export class Picture {
     if (!frame) return;
     gl.bindTexture(gl.TEXTURE_2D, this.textures[slot]);
     this.setFilter(frame, view);
-    this.setPlace(view);
-    this.setDisplay(frame, display);
+    const place = this.use(frame, view, display);
+    this.setPlace(view, place);
+    gl.uniform1f(place('gain'), 2 ** display.exposure);
+    gl.uniform3fv(place('map'), stopsOf(frame.kind === 'noise' ? MAGMA : VIRIDIS).flat());
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
@@ -81,39 +82,39 @@ export class Picture {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
-    const texels = frame.width / view.rectangle().width;
-    gl.uniform1i(this.place('taps'), Math.max(1, Math.min(MOST_TAPS, Math.ceil(texels))));
   }
 
-  setPlace(view) {
+  setPlace(view, place) {
     const { gl, canvas } = this;
     const { left, top, width, height } = view.rectangle();
     const x = (at) => 2 * at / canvas.width - 1;
     const y = (at) => 1 - 2 * at / canvas.height;
-    gl.uniform4f(this.place('rectangle'), x(left), y(top + height), x(left + width), y(top));
-    gl.uniform2f(this.place('pixel'), 1 / width, 1 / height);
+    gl.uniform4f(place('rectangle'), x(left), y(top + height), x(left + width), y(top));
+    gl.uniform2f(place('pixel'), 1 / width, 1 / height);
   }
 
-  setDisplay(frame, { exposure, tone, channel }) {
-    const { gl } = this;
-    gl.uniform1i(this.place('logarithmic'), Number(Boolean(frame.bitmap)));
-    gl.uniform1i(this.place('kind'), KINDS.indexOf(frame.kind));
-    gl.uniform1i(this.place('channel'), CHANNELS.indexOf(channel));
-    gl.uniform1i(this.place('tone'), TONES.indexOf(tone));
-    gl.uniform1f(this.place('gain'), 2 ** exposure);
-    gl.uniform3fv(this.place('map'), stopsOf(frame.kind === 'noise' ? MAGMA : VIRIDIS).flat());
-  }
-
-  place(name) {
-    if (!this.places.has(name)) this.places.set(name, this.gl.getUniformLocation(this.program, name));
-    return this.places.get(name);
+  // Uses the program of what is chosen. Returns the places of its values.
+  use(frame, view, { tone, channel }) {
+    const texels = frame.width / view.rectangle().width;
+    const choices = {
+      LOGARITHMIC: Number(Boolean(frame.bitmap)),
+      KIND: KINDS.indexOf(frame.kind),
+      CHANNEL: CHANNELS.indexOf(channel),
+      TONE: TONES.indexOf(tone),
+      TAPS: clamp(Math.ceil(texels), 1, MOST_TAPS),
+    };
+    const key = Object.values(choices).join();
+    if (!this.programs.has(key)) this.programs.set(key, linked(this.gl, fragment(choices)));
+    const program = this.programs.get(key);
+    this.gl.useProgram(program);
+    return (name) => this.gl.getUniformLocation(program, name);
   }
 }
 
-function linked(gl) {
+function linked(gl, text) {
   const program = gl.createProgram();
   gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX));
-  gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, FRAGMENT));
+  gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, text));
   gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
   return program;

@@ -1,4 +1,5 @@
-// The shaders that develop a picture for the display.
+// The shaders that develop a picture for the display. They are made for one display: where there is no graphics card,
+// all that stands in a shader is run, whatever is chosen.
 
 export const VERTEX = `#version 300 es
 uniform vec4 rectangle; // left, bottom, right, top in clip coordinates
@@ -10,20 +11,30 @@ void main() {
   gl_Position = vec4(mix(rectangle.xy, rectangle.zw, corner), 0.0, 1.0);
 }`;
 
+// `choices` are the values of LOGARITHMIC (or not), KIND, CHANNEL, TONE and TAPS.
+export function fragment(choices) {
+  const lines = Object.entries(choices).map(([name, value]) => `#define ${name} ${value}\n`);
+  return `#version 300 es\n${lines.join('')}${FRAGMENT}`;
+}
+
 // Curves and constants are those of develop.rs and tone.rs.
-export const FRAGMENT = `#version 300 es
+const FRAGMENT = `
+#define RADIANCE 0
+#define NOISE 1
+#define COLOR 0
+#define LUMINANCE 4
+#define FALSE_COLOR 5
+#define REINHARD 1
+#define ACES 2
+#define AGX 3
+#define NEUTRAL 4
 precision highp float;
 precision highp sampler2D;
 
-const int RADIANCE = 0, NOISE = 1;
-const int COLOR = 0, LUMINANCE = 4, FALSE_COLOR = 5;
-const int REINHARD = 1, ACES = 2, AGX = 3, NEUTRAL = 4;
 const int STOPS = 9;
 const vec3 WEIGHTS = vec3(0.2126, 0.7152, 0.0722);
 
 uniform sampler2D image;
-uniform bool logarithmic;
-uniform int kind, channel, tone, taps;
 uniform float gain;
 uniform vec2 pixel; // of the screen, in the image
 uniform vec3 map[STOPS];
@@ -90,16 +101,27 @@ vec3 neutral(vec3 x) {
 }
 
 vec3 toned(vec3 x) {
-  if (tone == REINHARD) return reinhard(x);
-  if (tone == ACES) return aces(x);
-  if (tone == AGX) return agx(x);
-  if (tone == NEUTRAL) return neutral(x);
+#if TONE == REINHARD
+  return reinhard(x);
+#elif TONE == ACES
+  return aces(x);
+#elif TONE == AGX
+  return agx(x);
+#elif TONE == NEUTRAL
+  return neutral(x);
+#else
   return x;
+#endif
 }
 
 vec3 chosen(vec3 x) {
-  if (channel == LUMINANCE) return vec3(dot(x, WEIGHTS));
-  return channel >= 1 && channel <= 3 ? vec3(x[channel - 1]) : x;
+#if CHANNEL == LUMINANCE
+  return vec3(dot(x, WEIGHTS));
+#elif CHANNEL >= 1 && CHANNEL <= 3
+  return vec3(x[CHANNEL - 1]);
+#else
+  return x;
+#endif
 }
 
 // Whole stops about middle grey, from -6 to 6.
@@ -110,28 +132,41 @@ vec3 falseColor(vec3 x) {
 
 // From a thousandth to one, by magnitude.
 vec3 noise(vec3 x) {
-  float most = channel == COLOR || channel == FALSE_COLOR ? max(x.r, max(x.g, x.b)) : chosen(x).r;
+#if CHANNEL == COLOR || CHANNEL == FALSE_COLOR
+  float most = max(x.r, max(x.g, x.b));
+#else
+  float most = chosen(x).r;
+#endif
   return mapped(log2(max(most, 1e-30) / 0.001) / log2(1000.0));
 }
 
 vec3 developed(vec3 x) {
-  if (kind == NOISE) return noise(x);
-  if (kind != RADIANCE) return chosen(x);
-  vec3 exposed = min(x * gain, vec3(1e9));
-  return channel == FALSE_COLOR ? falseColor(exposed) : toned(chosen(exposed));
+#if KIND == NOISE
+  return noise(x);
+#elif KIND != RADIANCE
+  return chosen(x);
+#elif CHANNEL == FALSE_COLOR
+  return falseColor(min(x * gain, vec3(1e9)));
+#else
+  return toned(chosen(min(x * gain, vec3(1e9))));
+#endif
 }
 
 vec3 sampled(vec2 place) {
   vec3 x = texture(image, place).rgb;
-  return logarithmic ? exp2(x * 20.0 - 12.0) * step(0.5 / 255.0, x) : x;
+#if LOGARITHMIC
+  return exp2(x * 20.0 - 12.0) * step(0.5 / 255.0, x);
+#else
+  return x;
+#endif
 }
 
 // A picture that is shown smaller is averaged as it would look, so that bright edges are smooth.
 void main() {
   vec3 sum = vec3(0.0);
-  for (int i = 0; i < taps * taps; i++) {
-    vec2 offset = (vec2(i % taps, i / taps) + 0.5) / float(taps) - 0.5;
+  for (int i = 0; i < TAPS * TAPS; i++) {
+    vec2 offset = (vec2(i % TAPS, i / TAPS) + 0.5) / float(TAPS) - 0.5;
     sum += clamp(developed(sampled(at + offset * pixel)), 0.0, 1.0);
   }
-  shown = vec4(encoded(sum / float(taps * taps)), 1.0);
+  shown = vec4(encoded(sum / float(TAPS * TAPS)), 1.0);
 }`;
