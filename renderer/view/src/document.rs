@@ -107,10 +107,11 @@ impl Document {
         self.settings.spp
     }
 
-    /// Does what has been asked for. Says whether the scene is another.
-    pub(crate) fn obey(&mut self) -> bool {
+    /// Does what has been asked for; before questions about the picture as it is are answered only if it may `overtake`. Says whether
+    /// the scene is another.
+    pub(crate) fn obey(&mut self, overtake: bool) -> bool {
         let before = self.revision;
-        for (page, command) in self.hub.take_commands() {
+        for (page, command) in self.hub.take_commands(overtake) {
             let mut paths = Vec::new();
             let done = match command {
                 Command::Set { values, gesture, is_done } => {

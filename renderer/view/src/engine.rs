@@ -119,7 +119,7 @@ impl Engine {
         let mut scene = None;
         let mut revision = None;
         while !self.look.hub.is_over() {
-            self.document.obey();
+            self.document.obey(true);
             if revision != Some(self.document.revision) {
                 scene = self.build();
                 revision = Some(self.document.revision);
@@ -168,9 +168,8 @@ impl Engine {
     fn rest(&mut self, revision: u32, layers: &[&str]) {
         while !self.look.hub.is_over() && self.document.revision == revision && !self.look.hub.wants(layers) {
             self.look.hub.wait(layers);
-            // Before edits that came with them: what is kept is the picture before those.
             self.look.answer(revision);
-            self.document.obey();
+            self.document.obey(false);
         }
     }
 
@@ -276,14 +275,9 @@ impl Observer for Watcher<'_> {
         if self.look.hub.is_over() {
             return Control::Stop;
         }
-        // What was kept before an edit is the picture before it.
-        let is_kept = !self.is_coarse && progress.spp > 0 && self.look.hub.questions().1;
-        if is_kept {
-            return Control::ShowFilms;
-        }
         // Whoever drags wants to see something on the way.
         let may_stop = self.has_shown() || self.elapsed() >= PATIENCE;
-        if may_stop && (self.document.obey() || self.is_over()) {
+        if may_stop && (self.document.obey(self.is_coarse) || self.is_over()) {
             return Control::Stop;
         }
         if progress.spp == 0 {

@@ -51,6 +51,13 @@ pub(crate) enum Question {
     Compare,
 }
 
+impl Question {
+    /// Whether one takes films as they are now.
+    const fn is_exact((_, question): &(PageId, Self)) -> bool {
+        !matches!(question, Self::Probe { .. })
+    }
+}
+
 /// What asks for surfaces alone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Look {
@@ -201,9 +208,11 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    /// Commands that have come.
-    pub(crate) fn take_commands(&self) -> VecDeque<(PageId, Command)> {
-        std::mem::take(&mut self.lock().commands)
+    /// Commands that have come; none while questions take films as they are now, unless they may `overtake` those.
+    pub(crate) fn take_commands(&self, overtake: bool) -> VecDeque<(PageId, Command)> {
+        let mut state = self.lock();
+        let may_go = overtake || !state.questions.iter().any(Question::is_exact);
+        if may_go { std::mem::take(&mut state.commands) } else { VecDeque::new() }
     }
 
     /// How long ago the last command came.
@@ -219,8 +228,7 @@ impl Hub {
     /// Whether there are questions, and whether some take films as they are now.
     pub(crate) fn questions(&self) -> (bool, bool) {
         let state = self.lock();
-        let is_exact = |(_, question): &(PageId, Question)| !matches!(question, Question::Probe { .. });
-        (!state.questions.is_empty(), state.questions.iter().any(is_exact))
+        (!state.questions.is_empty(), state.questions.iter().any(Question::is_exact))
     }
 
     /// Waits until there is something to do, or one of these layers is wanted.

@@ -212,6 +212,7 @@ fn edits_do_not_overtake_what_is_kept() {
         let values = json!([["camera.fov", 40 + i]]);
         page.send(json!({ "type": "set", "values": values, "gesture": i, "done": true }));
         assert_eq!(page.snapshot().revision, before);
+        page.wait_for(|page| page.value("camera.fov") == json!(40 + i));
         page.picture(256);
     }
     // A layer of light begins the render anew, but what is known of the picture stays.
