@@ -1,6 +1,6 @@
 //! `torrance denoise`: an image with less noise.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::ExitCode;
@@ -110,7 +110,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     let targets = check_outputs_of(&args.image, &args.output)?;
     let name = args.image.display().to_string();
-    let library = Library::find(args.library.as_deref()).map_err(Failure::input)?;
+    let denoising = Denoising::find(args.library.as_deref(), args.device.0, args.threads);
+    let denoising = denoising.map_err(Failure::input)?;
     args.written.warn_of_ignored(&targets, &mut notes);
     signals::catch(args.quiet);
     renderer::limit_threads(args.threads);
@@ -119,30 +120,24 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     noisy.warn(&name, &mut notes);
     let read = laps.lap();
 
-    let mut denoiser = denoiser(&library, args)?;
+    let mut denoiser = denoising.denoiser().map_err(Failure::input)?;
     let start = laps.lap();
-    let begin = Instant::now();
-    notes.display.begin_steps();
     signals::begin_render();
-    let mut watch = |part: f64| {
-        notes.display.step(part, begin.elapsed(), "denoising");
-        !signals::is_stopping()
-    };
-    let clean = match noisy.denoised(&mut denoiser, &mut watch) {
+    let clean = match noisy.denoised(&mut denoiser, &mut notes, &signals::is_stopping) {
         Err(Error::Interrupted) => return Ok(ExitCode::from(INTERRUPTED)),
         other => other.map_err(Failure::running)?,
     };
     let denoise = laps.lap();
     notes.display.phase("writing");
-    let denoiser = noisy.denoiser(&denoiser);
-    let all_layers = || noisy.layers_with(&clean, &denoiser);
+    let all_layers = || clean.added_to(noisy.file.clone());
+    let Denoised { image: clean, by: denoiser } = &clean;
     let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
-    let settings = args.written.settings_of(&clean, false, &targets, &mut notes);
-    let (outputs, failures) = write(&targets, &clean, &all_layers, &settings, &about, &mut notes);
+    let settings = args.written.settings_of(clean, false, &targets, &mut notes);
+    let (outputs, failures) = write(&targets, clean, &all_layers, &settings, &about, &mut notes);
     unwritten(&failures, None)?;
     let summary = Summary {
         image: name,
-        denoiser,
+        denoiser: denoiser.clone(),
         width: clean.width,
         height: clean.height,
         missing_pixels: noisy.missing,
@@ -159,12 +154,59 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The device that is wanted, or the best that there is.
-fn denoiser<'a>(library: &'a Library, args: &Args) -> Result<Denoiser<'a>, Failure> {
-    let of = |kind| library.denoiser(kind, args.threads);
-    match args.device.0 {
-        Some(kind) => of(kind).map_err(Failure::input),
-        None => of(Kind::Cuda).or_else(|_| of(Kind::Cpu)).map_err(Failure::input),
+/// What denoises images, and where.
+pub(super) struct Denoising {
+    library: Library,
+    /// The device that is wanted; `None` for the best.
+    device: Option<Kind>,
+    threads: Option<usize>,
+}
+
+impl Denoising {
+    /// The library at a path, or else where the system looks for it.
+    pub(super) fn find(
+        library: Option<&Path>,
+        device: Option<Kind>,
+        threads: Option<usize>,
+    ) -> Result<Self, Error> {
+        Ok(Self { library: Library::find(library)?, device, threads })
+    }
+
+    /// On the device that is wanted, or the best that there is.
+    fn denoiser(&self) -> Result<Denoiser<'_>, Error> {
+        let of = |kind| self.library.denoiser(kind, self.threads);
+        match self.device {
+            Some(kind) => of(kind),
+            None => of(Kind::Cuda).or_else(|_| of(Kind::Cpu)),
+        }
+    }
+
+    /// The image of these layers without its noise, unless somebody `wants_end` on the way.
+    pub(super) fn denoised(
+        &self,
+        file: Layers,
+        notes: &mut Notes,
+        wants_end: &dyn Fn() -> bool,
+    ) -> Result<Denoised, Error> {
+        notes.display.phase("preparing to denoise");
+        Noisy::new(file).denoised(&mut self.denoiser()?, notes, wants_end)
+    }
+}
+
+/// An image without its noise.
+pub(super) struct Denoised {
+    pub(super) image: Image,
+    /// What has denoised it, in words.
+    pub(super) by: String,
+}
+
+impl Denoised {
+    /// Adds it to the layers of the noisy image.
+    pub(super) fn added_to(&self, mut layers: Layers) -> Layers {
+        layers.channels.retain(|channel| channel.name.split('.').next() != Some(LAYER));
+        layers.push_floats(LAYER, ["R", "G", "B"], &self.image.pixels);
+        layers.attributes.insert(DENOISER.into(), self.by.clone());
+        layers
     }
 }
 
@@ -186,7 +228,15 @@ impl Noisy {
         let extent = Extent::of(path).map_err(|e| e.to_string())?;
         extent.check_memory("denoising it", BYTES + extent.bytes_per_pixel).map_err(|e| e.to_string())?;
         let file = read_layers(path).map_err(|e| e.to_string())?;
-        let mut color = file.rgb("").ok_or_else(|| file.no_image())?;
+        match file.rgb("") {
+            Some(_) => Ok(Self::new(file)),
+            None => Err(file.no_image()),
+        }
+    }
+
+    /// Of layers that have an image.
+    fn new(file: Layers) -> Self {
+        let mut color = file.rgb("").unwrap_or_default();
         let missing = color.iter().filter(|pixel| !is_finite(pixel)).count();
         color.iter_mut().filter(|pixel| !is_finite(pixel)).for_each(|pixel| *pixel = [0.0; 3]);
         let feature = |layer| {
@@ -194,7 +244,7 @@ impl Noisy {
             Some(values.into_iter().map(|v| if is_finite(&v) { v } else { [0.0; 3] }).collect())
         };
         let (albedo, normal) = (feature("albedo"), feature("N"));
-        Ok(Self { color, missing, albedo, normal, file })
+        Self { color, missing, albedo, normal, file }
     }
 
     fn warn(&self, name: &str, notes: &mut Notes) {
@@ -215,13 +265,20 @@ impl Noisy {
     fn denoised(
         &self,
         denoiser: &mut Denoiser<'_>,
-        go_on: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<Image, Error> {
+        notes: &mut Notes,
+        wants_end: &dyn Fn() -> bool,
+    ) -> Result<Denoised, Error> {
+        let begin = Instant::now();
+        notes.display.begin_steps();
+        let mut go_on = |part: f64| {
+            notes.display.step(part, begin.elapsed(), "denoising");
+            !wants_end()
+        };
         let [width, height] = [self.file.width, self.file.height];
         let features = Features { albedo: self.albedo.as_deref(), normal: self.normal.as_deref() };
         let size = [width, height].map(|n| n as usize);
-        let pixels = denoiser.denoise(size, &self.color, &features, go_on)?;
-        Ok(Image { width, height, pixels })
+        let pixels = denoiser.denoise(size, &self.color, &features, &mut go_on)?;
+        Ok(Denoised { image: Image { width, height, pixels }, by: self.denoiser(denoiser) })
     }
 
     /// What has denoised it, in words.
@@ -232,15 +289,6 @@ impl Noisy {
             (Some(_), Some(_)) => ", by albedo and normals",
         };
         format!("Open Image Denoise {} on {}{features}", denoiser.version(), denoiser.kind())
-    }
-
-    /// All layers of the file, and the denoised image.
-    fn layers_with(&self, clean: &Image, denoiser: &str) -> Layers {
-        let mut layers = self.file.clone();
-        layers.channels.retain(|channel| channel.name.split('.').next() != Some(LAYER));
-        layers.push_floats(LAYER, ["R", "G", "B"], &clean.pixels);
-        layers.attributes.insert(DENOISER.into(), denoiser.into());
-        layers
     }
 }
 

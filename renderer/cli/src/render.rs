@@ -14,7 +14,7 @@ use renderer::render::{
     RenderRecord, Rendered, Request, Seconds, Shortage, StageSummary, Summary, identity, provenance,
     stage_chart,
 };
-use renderer::{Device, Fleet, Integrators, MachineError};
+use renderer::{Device, DeviceChoice, Fleet, FleetChoice, Integrators, MachineError};
 use torrance_image::film::develop::Develop;
 use torrance_image::film::encode::{DisplayDepth, Exr, Provenance, Settings, encode_layers};
 use torrance_image::film::exposure::{Exposure, metered};
@@ -25,11 +25,13 @@ use torrance_image::film::tone::Tonemap;
 use torrance_image::film::white_balance::WhiteBalance;
 use torrance_image::film::write::{Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
+use torrance_oidn::{Error as DenoiseError, Kind};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 use torrance_text::quoted_path;
 
+use super::denoise::Denoising;
 use super::device::{self, MachineArgs};
 use super::exr::ExrArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
@@ -100,6 +102,10 @@ pub(super) struct Args {
 
     #[command(flatten)]
     image: ImageArgs,
+
+    /// Remove noise, by Open Image Denoise: see torrance denoise --help
+    #[arg(long)]
+    denoise: bool,
 
     #[command(flatten)]
     live: LiveArgs,
@@ -199,6 +205,10 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     if args.shard.is_part() {
         plan.add_sums();
     }
+    let denoising = args.denoising()?;
+    if denoising.is_some() {
+        plan.add_features();
+    }
     let mut devices = device::find_all(&args.machine)?;
     let finding = laps.lap();
     signals::catch(args.quiet);
@@ -211,7 +221,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let is_resumed = false;
     let screens = Screens::default();
     let mut render =
-        Render { args, arguments, targets, plot, plan, is_resumed, screens, seconds, laps, notes };
+        Render { args, arguments, targets, plot, plan, denoising, is_resumed, screens, seconds, laps, notes };
     let (settings, mut scene) = render.prepare(live.as_ref())?;
     render.open_screens(live, [scene.width, scene.height]);
     let share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
@@ -354,6 +364,7 @@ struct Render<'a> {
     /// Where the times of stages go.
     plot: Option<ChartFile>,
     plan: AovPlan,
+    denoising: Option<Denoising>,
     /// Whether it goes on with a checkpoint.
     is_resumed: bool,
     /// Where the image is shown on the way.
@@ -452,6 +463,15 @@ impl Render<'_> {
         // Sums are what the image was rounded from.
         let image = layers.film().map(|film| Image::from(&film)).or_else(|| layers.image());
         let image = image.ok_or_else(|| Failure::input(layers.no_image()))?;
+        let denoised = self.denoising.as_ref().map(|denoising| {
+            denoising
+                .denoised(layers.clone(), &mut self.notes, &signals::is_stopping)
+                .map_err(Failure::running)
+        });
+        let (image, layers) = match denoised.transpose()? {
+            Some(clean) => (clean.image.clone(), clean.added_to(layers)),
+            None => (image, layers),
+        };
         self.screens.show(image.pixels.clone());
         let written = self.args.image.settings_of(&image, self.is_model(), &others, &mut self.notes);
         let files = write(&others, &image, &|| layers.clone(), &written, about, &mut self.notes);
@@ -470,7 +490,7 @@ impl Render<'_> {
         checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
         let is_model = self.is_model();
-        let Self { args, arguments, targets, plot, plan, is_resumed, mut screens, .. } = self;
+        let Self { args, arguments, targets, plot, plan, denoising, is_resumed, mut screens, .. } = self;
         let Self { mut seconds, mut laps, mut notes, .. } = self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
         seconds.upload = progress.upload.as_secs_f64();
@@ -482,8 +502,20 @@ impl Render<'_> {
         let samples = rendered.taken.shard(scene.settings.seed);
         let samples = Some(Shard { whole: share.whole, arguments, ..samples });
         let about = Provenance { relative_stderr: Some(noise), samples, ..about };
-        let layers = || plan.layers(&rendered, scene).saying(about.attributes());
-        let image = Image::from(film);
+        let noisy_layers = || plan.layers(&rendered, scene).saying(about.attributes());
+        let noisy = Image::from(film);
+        let denoising = denoising.filter(|_| !rendered.is_empty());
+        // Ctrl-C has ended the render, or ends this.
+        let wants_end = || !*interrupted && signals::is_stopping();
+        let denoised = denoising.map(|it| it.denoised(noisy_layers(), &mut notes, &wants_end)).transpose();
+        seconds.denoise = laps.lap();
+        notes.display.phase("writing");
+        let clean = denoised.as_ref().ok().and_then(Option::as_ref);
+        let image = clean.map_or(&noisy, |clean| &clean.image);
+        let layers = || match clean {
+            Some(clean) => clean.added_to(noisy_layers()),
+            None => noisy_layers(),
+        };
         let (targets, unplaced) = match *interrupted {
             true if rendered.is_empty() => Default::default(),
             true => {
@@ -497,7 +529,7 @@ impl Render<'_> {
             false => (targets, Vec::new()),
         };
         if !rendered.is_empty() {
-            notes.warn_of_samples(film, &image);
+            notes.warn_of_samples(film, &noisy);
         }
         if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
             notes.warn_of_noise("the image", noise, wanted);
@@ -506,10 +538,10 @@ impl Render<'_> {
             true => args.image.settings(0.0),
             false => {
                 screens.show(image.pixels.clone());
-                args.image.settings_of(&image, is_model, &targets, &mut notes)
+                args.image.settings_of(image, is_model, &targets, &mut notes)
             }
         };
-        let (mut outputs, failed) = write(&targets, &image, &layers, &written, &about, &mut notes);
+        let (mut outputs, failed) = write(&targets, image, &layers, &written, &about, &mut notes);
         screens.end(&mut notes);
         let mut failures = [unplaced, failed].concat();
         let has_samples = |file: &WrittenFile| Format::from_path(file.path.as_ref()) == Ok(Format::Exr);
@@ -534,6 +566,7 @@ impl Render<'_> {
             paths: progress.paths,
             mpaths_per_s: progress.mpaths_per_s(),
             rejected_samples: film.rejected(),
+            denoiser: clean.map(|clean| clean.by.clone()),
             interrupted: *interrupted,
             outputs,
             warnings: notes.end(),
@@ -547,6 +580,12 @@ impl Render<'_> {
             }
         }
         unwritten(&failures, kept.as_deref())?;
+        let is_stopped = matches!(denoised, Err(DenoiseError::Interrupted));
+        if let (Err(error), false) = (&denoised, is_stopped) {
+            return Err(Failure::running(format_args!(
+                "the image is written as it is, with its noise: {error}"
+            )));
+        }
         if let Some((path, identity)) = checkpoint {
             match *interrupted {
                 true if matches!(Checkpoints::of(&path, &identity), Kept::Ours(_)) && !args.quiet => {
@@ -559,7 +598,7 @@ impl Render<'_> {
         if args.json {
             print_json(&summary)?;
         }
-        Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+        Ok(if *interrupted || is_stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
     }
 }
 
@@ -594,6 +633,7 @@ fn untraced(args: &Args, settings: &RenderSettings, scene: &SceneData) -> Summar
         paths: 0,
         mpaths_per_s: 0.0,
         rejected_samples: 0,
+        denoiser: None,
         interrupted: false,
         outputs: Vec::new(),
         warnings: Vec::new(),
@@ -706,6 +746,24 @@ pub(super) fn check_outputs_of(image: &Path, paths: &[PathBuf]) -> Result<Vec<Ta
         )));
     }
     Ok(targets)
+}
+
+impl Args {
+    /// What denoises the image, if that is wanted.
+    fn denoising(&self) -> Result<Option<Denoising>, Failure> {
+        if !self.denoise {
+            return Ok(None);
+        }
+        if self.shard.is_part() {
+            return Err(Failure::input(
+                "--denoise: this is a part of a render; merge the parts, then denoise the image with torrance denoise",
+            ));
+        }
+        let is_cpu = matches!(self.machine.device.value, FleetChoice::One(DeviceChoice::Cpu));
+        let device = is_cpu.then_some(Kind::Cpu);
+        let found = Denoising::find(None, device, self.machine.threads);
+        found.map(Some).map_err(|error| Failure::input(format_args!("--denoise: {error}")))
+    }
 }
 
 impl SettingArgs {

@@ -57,7 +57,10 @@ pub(super) fn tell(summary: &Summary, progress: &Progress) {
         summary.mpaths_per_s,
         summary.integrator
     ));
-    let Seconds { load, build, bvh, upload, .. } = summary.seconds;
+    let Seconds { load, build, bvh, upload, denoise, .. } = summary.seconds;
+    if let Some(denoiser) = &summary.denoiser {
+        say(format_args!("denoised in {} by {denoiser}", clock(denoise)));
+    }
     // Worth a line where it is felt.
     if load + build + upload >= 1.0 {
         say(format_args!(

@@ -141,6 +141,11 @@ impl AovPlan {
         self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Sums]);
     }
 
+    /// Adds what denoisers know surfaces by.
+    pub fn add_features(&mut self) {
+        self.aovs.extend([Aov::Albedo, Aov::N]);
+    }
+
     /// Keeps what is needed of the scene.
     ///
     /// # Errors

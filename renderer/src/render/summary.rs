@@ -37,6 +37,8 @@ pub struct Summary {
     pub mpaths_per_s: f64,
     /// Samples left out because they were NaN or infinite.
     pub rejected_samples: u64,
+    /// What has removed its noise, if that was wanted.
+    pub denoiser: Option<String>,
     /// Whether it ended early.
     pub interrupted: bool,
     /// Files that were written.
@@ -69,6 +71,8 @@ pub struct Seconds {
     pub upload: f64,
     /// The longest launch of `render`: no interruption, and no display, waited longer.
     pub longest_launch: f64,
+    /// Removing noise.
+    pub denoise: f64,
     /// Encoding and writing images.
     pub write: f64,
     /// The whole run.

@@ -14,6 +14,55 @@ fn without_the_library_the_error_says_where_to_put_it() {
         assert!(outcome.stderr.contains("set TORRANCE_OIDN to its library or folder"), "{outcome:?}");
     }
     assert!(folder.names().is_empty());
+    for (arguments, why) in [
+        (&[][..], "error: --denoise: Open Image Denoise is not found: "),
+        (&["--shard=1/2"], "error: --denoise: this is a part of a render; merge the parts"),
+    ] {
+        let render = [&["render", "scene.toml", "-o", "a.exr", "--denoise"], arguments].concat();
+        let mut program = folder.program(&render);
+        let output = program.env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.starts_with(why), "{stderr}");
+    }
+    assert!(folder.names().is_empty(), "it is known before anything is rendered");
+}
+
+/// A render denoises as the command does that takes its image, and its other files hold the denoised image.
+#[test]
+#[ignore = "takes the library, where TORRANCE_OIDN says"]
+fn renders_are_denoised() {
+    let folder = Folder::new();
+    let run = |arguments: &[&str]| {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        outcome
+    };
+    let outcome = run(&[
+        "render",
+        "scene.toml",
+        "--spp=2",
+        "--size=96x64",
+        "--device=cpu",
+        "--denoise",
+        "--json",
+        "-o",
+        "a.exr",
+        "-o",
+        "a.pfm",
+    ]);
+    assert!(outcome.stderr.contains("by albedo and normals"), "{outcome:?}");
+    assert!(outcome.stdout.contains("\"denoiser\": \"Open Image Denoise "), "{outcome:?}");
+    let layers = read_layers(&folder.at("a.exr")).unwrap();
+    let clean = layers.rgb("denoised").expect("a layer");
+    assert_eq!(read(&folder.at("a.pfm")).unwrap().pixels, clean);
+    assert_ne!(layers.rgb(""), Some(clean.clone()), "the noisy image stays");
+    run(&["denoise", "a.exr", "-o", "b.pfm", "--device=cpu"]);
+    assert_eq!(read(&folder.at("b.pfm")).unwrap().pixels, clean);
+    // Other files of an image that is complete.
+    let again = ["render", "scene.toml", "--spp=2", "--size=96x64", "--device=cpu", "--denoise"];
+    run(&[&again[..], &["--resume", "-o", "a.exr", "-o", "c.pfm"]].concat());
+    assert_eq!(read(&folder.at("c.pfm")).unwrap().pixels, clean);
 }
 
 /// The denoised image is nearer to what the scene looks like; EXR files keep the noisy one, which is what is compared.
