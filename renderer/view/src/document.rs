@@ -107,11 +107,10 @@ impl Document {
         self.settings.spp
     }
 
-    /// Does what has been asked for; before questions about the picture as it is are answered only if it may `overtake`. Says whether
-    /// the scene is another.
-    pub(crate) fn obey(&mut self, overtake: bool) -> bool {
+    /// Does what has been asked for. Says whether the scene is another.
+    pub(crate) fn obey(&mut self) -> bool {
         let before = self.revision;
-        for (page, command) in self.hub.take_commands(overtake) {
+        for (page, command) in self.hub.take_commands() {
             let mut paths = Vec::new();
             let done = match command {
                 Command::Set { values, gesture, is_done } => {
@@ -152,7 +151,11 @@ impl Document {
         (gesture, is_done): (u64, bool),
     ) -> Result<(), String> {
         let now = (page, gesture);
-        let step = self.attempt(values)?;
+        let attempt = self.attempt(values);
+        if is_done && attempt.is_err() {
+            self.ends(now);
+        }
+        let step = attempt?;
         if step.is_change() {
             self.revision += 1;
             self.add(step, now);

@@ -119,7 +119,7 @@ impl Engine {
         let mut scene = None;
         let mut revision = None;
         while !self.look.hub.is_over() {
-            self.document.obey(true);
+            self.document.obey();
             if revision != Some(self.document.revision) {
                 scene = self.build();
                 revision = Some(self.document.revision);
@@ -169,7 +169,7 @@ impl Engine {
         while !self.look.hub.is_over() && self.document.revision == revision && !self.look.hub.wants(layers) {
             self.look.hub.wait(layers);
             self.look.answer(revision);
-            self.document.obey(false);
+            self.document.obey();
         }
     }
 
@@ -178,7 +178,7 @@ impl Engine {
         let size = [scene.data.width, scene.data.height];
         let coarse = self.look.coarseness(size, self.resident.is_gpu());
         let mut outcome = Ok(false);
-        if coarse > 1 && self.look.shown != Some(revision) {
+        if coarse > 1 && self.look.shown != Some(revision) && !self.look.hub.questions().1 {
             let [width, height] = size.map(|n| n.div_ceil(coarse));
             outcome = self.render_until(revision, &scene.resized(width, height), true);
         }
@@ -277,7 +277,7 @@ impl Observer for Watcher<'_> {
         }
         // Whoever drags wants to see something on the way.
         let may_stop = self.has_shown() || self.elapsed() >= PATIENCE;
-        if may_stop && (self.document.obey(self.is_coarse) || self.is_over()) {
+        if may_stop && (self.document.obey() || self.is_over()) {
             return Control::Stop;
         }
         if progress.spp == 0 {
@@ -329,8 +329,10 @@ impl Watcher<'_> {
 
     /// Whether another render is wanted of the same scene.
     fn is_over(&self) -> bool {
-        let is_still = self.is_coarse && self.look.hub.since_command() >= STILL;
-        is_still || !self.is_coarse && !self.look.has_shorter && self.look.hub.wants(&SPLIT_LIGHT)
+        // What is kept and compared has all pixels.
+        let is_still = || self.look.hub.since_command() >= STILL || self.look.hub.questions().1;
+        self.is_coarse && is_still()
+            || !self.is_coarse && !self.look.has_shorter && self.look.hub.wants(&SPLIT_LIGHT)
     }
 
     /// Whether there has been a picture of the scene.
@@ -394,6 +396,8 @@ impl Watcher<'_> {
     fn tell(&mut self, progress: &Progress, state: RenderState) {
         self.told = Some(Instant::now());
         let seconds = self.elapsed().as_secs_f64();
+        let seen = self.look.films.as_ref().filter(|seen| seen.spp <= progress.spp);
+        let noise = seen.map(|seen| seen.noise);
         self.look.hub.tell(&Reply::Progress {
             revision: self.revision,
             spp: progress.spp,
@@ -401,7 +405,7 @@ impl Watcher<'_> {
             paths_per_second: if seconds > 0.0 { progress.paths as f64 / seconds } else { 0.0 },
             seconds,
             state,
-            noise: self.look.films.as_ref().map(|seen| seen.noise).filter(|noise| noise.is_finite()),
+            noise: noise.filter(|noise| noise.is_finite()),
         });
     }
 }

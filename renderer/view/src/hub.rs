@@ -208,11 +208,13 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    /// Commands that have come; none while questions take films as they are now, unless they may `overtake` those.
-    pub(crate) fn take_commands(&self, overtake: bool) -> VecDeque<(PageId, Command)> {
+    /// Commands that have come; none while questions take films as they are now, which edits must not overtake.
+    pub(crate) fn take_commands(&self) -> VecDeque<(PageId, Command)> {
         let mut state = self.lock();
-        let may_go = overtake || !state.questions.iter().any(Question::is_exact);
-        if may_go { std::mem::take(&mut state.commands) } else { VecDeque::new() }
+        match state.questions.iter().any(Question::is_exact) {
+            true => VecDeque::new(),
+            false => std::mem::take(&mut state.commands),
+        }
     }
 
     /// How long ago the last command came.

@@ -14,6 +14,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::Semaphore;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use torrance_image::color_map::ColorMap;
@@ -27,6 +31,10 @@ use crate::picture::{Encoding, Picture};
 const MOST_BYTES: usize = 1 << 20;
 /// Messages in a row that mean nothing, after which a page is no page.
 const MOST_JUNK: u32 = 100;
+/// Connections at once, those of pages not counted.
+const MOST_CONNECTIONS: usize = 256;
+/// How long a connection may take to say what it wants.
+const PATIENCE_OF_STRANGERS: Duration = Duration::from_secs(10);
 /// How long a page may take to read what it is sent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -64,10 +72,32 @@ pub(crate) fn serve(listener: TcpListener, hub: Arc<Hub>, guard: Arc<Guard>) -> 
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut pictures = hub.pictures();
         tokio::select! {
-            served = async { axum::serve(listener, router).await } => served,
+            () = accept(listener, router) => Ok(()),
             () = async { while !hub.is_over() && pictures.changed().await.is_ok() {} } => Ok(()),
         }
     })
+}
+
+/// Accepts connections. Those that ask for nothing are ended after a while, and those that come while there are too many, at once.
+async fn accept(listener: tokio::net::TcpListener, router: Router) {
+    let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE_OF_STRANGERS);
+    let (builder, room) = (Arc::new(builder), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // As when there are no file descriptors left.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
+        let (builder, service) = (Arc::clone(&builder), TowerToHyperService::new(router.clone()));
+        tokio::spawn(async move {
+            // Pictures must not wait until there is more to send.
+            let _ = stream.set_nodelay(true);
+            let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+            drop(place);
+        });
+    }
 }
 
 /// Lets nobody in who is not meant to be, and has answers say what they may do.

@@ -222,6 +222,25 @@ fn edits_do_not_overtake_what_is_kept() {
     assert_eq!(page.snapshot().spp, 256);
 }
 
+/// Nor do they while something moves, and pictures have fewer pixels.
+#[test]
+fn what_moves_can_be_kept() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=100000000", "--size=1280x720"]);
+    let mut page = Page::open(&view);
+    page.picture(1);
+    for i in 0..8 {
+        let set = |fov: u32| json!({ "type": "set", "values": [["camera.fov", fov]], "gesture": 1 });
+        let before = page.ask(set(41 + 2 * i), "values")["revision"].as_u64().unwrap();
+        std::thread::sleep(Duration::from_millis(u64::from(i) * 30));
+        page.send(json!({ "type": "snapshot" }));
+        page.send(set(42 + 2 * i));
+        let kept = page.snapshot();
+        assert_eq!((kept.revision, kept.size), (before, [1280, 720]));
+        page.wait_for(|page| page.value("camera.fov") == json!(42 + 2 * i));
+    }
+}
+
 /// A picture differs from the one that was kept where the scene does, and not where it does not.
 #[test]
 fn pictures_are_compared() {

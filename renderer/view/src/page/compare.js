@@ -66,7 +66,7 @@ export class Compare {
     this.spp = frame.spp;
     this.verdict.hide();
     byId('split').disabled = byId('compare').disabled = false;
-    setText(byId('kept'), `Kept · ${counted(frame.spp, 'sample')} per pixel`);
+    setText(byId('kept'), `Kept radiance · ${counted(frame.spp, 'sample')} per pixel`);
     if (this.isWanted) toast('note', 'The picture is kept. Wipe (W) shows it beside the present one.');
     this.isWanted = false;
   }

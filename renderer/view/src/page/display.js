@@ -42,6 +42,7 @@ export class Display {
     if (kind === this.kind) return;
     this.kind = kind;
     for (const id of ['exposure', 'meter', 'tone']) byId(id).disabled = kind !== 'radiance';
+    byId('channel').querySelector('[value=false-color]').disabled = kind !== 'radiance';
     this.show();
   }
 

@@ -40,10 +40,12 @@ class Row {
   }
 
   showChange() {
-    const change = this.scene.changeOf(this.parameter.path);
-    this.root.classList.toggle('changed', Boolean(change));
-    this.revert.hidden = !change;
-    this.revert.title = `Back to ${described(this.parameter.original)}`;
+    const { path, original } = this.parameter;
+    const isChanged = Boolean(this.scene.changeOf(path)) || this.scene.isPartOfChange(path);
+    this.root.classList.toggle('changed', isChanged);
+    // What the file does not say has no value to go back to.
+    this.revert.hidden = !isChanged || original === null;
+    this.revert.title = `Back to ${described(original)}`;
   }
 }
 

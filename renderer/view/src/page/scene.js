@@ -85,6 +85,10 @@ export class Scene extends EventTarget {
     return this.changes.find((change) => isWithin(change.path, path));
   }
 
+  isPartOfChange(path) {
+    return this.changes.some((change) => isWithin(path, change.path));
+  }
+
   hasWithin(root) {
     return [...this.parameters.keys()].some((path) => isWithin(path, root));
   }

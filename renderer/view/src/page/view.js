@@ -152,7 +152,7 @@ const shortcuts = {
 function onKey(event) {
   const isModified = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
   if (isModified || isTextField(event.target) || event.target.closest?.('select, dialog')) return;
-  const action = shortcuts[event.key];
+  const action = shortcuts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!action) return;
   event.preventDefault();
   action();

@@ -152,6 +152,28 @@ fn sockets_that_do_not_read_are_left_behind() {
     page.picture(1);
 }
 
+/// Connections that ask for nothing are ended, and do not keep others out for long.
+#[test]
+fn strangers_who_say_nothing_go() {
+    let folder = Folder::new();
+    let view = Served::start(&folder, &["scene.toml", "--spp=4"]);
+    let mut page = Page::open(&view);
+    page.picture(4);
+    let before = view.memory();
+    let mut strangers: Vec<_> = (0..300).filter_map(|_| TcpStream::connect(view.host()).ok()).collect();
+    for stranger in &mut strangers {
+        let _ = stranger.write_all(b"GET / HTTP/1.1\r\n");
+    }
+    page.set(&[("camera.fov", json!(33))]);
+    page.picture(4);
+    let growth = view.memory().saturating_sub(before);
+    assert!(growth < 32 << 20, "{growth} bytes");
+    std::thread::sleep(Duration::from_secs(11));
+    assert_eq!(answer(&view, "/", &[]).0, 404);
+    strangers[0].set_read_timeout(Some(PATIENCE)).expect("a socket");
+    assert_eq!(strangers[0].read(&mut [0; 999]).unwrap_or(0), 0, "it is closed");
+}
+
 /// More pages than can look are told so, and there is room again when some have gone.
 #[test]
 fn pages_have_room_again_when_others_go() {
