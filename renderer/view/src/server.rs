@@ -14,8 +14,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
 use tokio::sync::watch;
@@ -80,9 +80,9 @@ pub(crate) fn serve(listener: TcpListener, hub: Arc<Hub>, guard: Arc<Guard>) -> 
 
 /// Accepts connections. Those that ask for nothing are ended after a while, and those that come while there are too many, at once.
 async fn accept(listener: tokio::net::TcpListener, router: Router) {
-    let mut builder = auto::Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE_OF_STRANGERS);
-    let (builder, room) = (Arc::new(builder), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE_OF_STRANGERS);
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // As when there are no file descriptors left.
@@ -90,11 +90,12 @@ async fn accept(listener: tokio::net::TcpListener, router: Router) {
             continue;
         };
         let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
-        let (builder, service) = (Arc::clone(&builder), TowerToHyperService::new(router.clone()));
+        // Pictures must not wait until there is more to send.
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
         tokio::spawn(async move {
-            // Pictures must not wait until there is more to send.
-            let _ = stream.set_nodelay(true);
-            let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+            let _ = connection.await;
             drop(place);
         });
     }

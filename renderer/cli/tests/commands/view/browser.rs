@@ -278,7 +278,7 @@ fn tones_are_those_of_images() {
     browser.resize(1280, 800);
     browser.visit(&view.url);
     browser.wait(FRAMES);
-    browser.wait("document.documentElement.dataset.exact === 'true'");
+    browser.wait("(({ exact, spp }) => exact === 'true' && spp === '4')(document.documentElement.dataset)");
     browser.wait("document.documentElement.dataset.size === '320x180'");
     for (name, tonemap) in Tonemap::NAMES.iter().copied() {
         for exposure in [-2.0, 0.0, 2.0] {
