@@ -469,7 +469,10 @@ impl Render<'_> {
                 .map_err(Failure::running)
         });
         let (image, layers) = match denoised.transpose()? {
-            Some(clean) => (clean.image.clone(), clean.added_to(layers)),
+            Some(clean) => {
+                let layers = clean.added_to(layers);
+                (clean.image, layers)
+            }
             None => (image, layers),
         };
         self.screens.show(image.pixels.clone());

@@ -178,7 +178,7 @@ impl Engine {
         let size = [scene.data.width, scene.data.height];
         let coarse = self.look.coarseness(size, self.resident.is_gpu());
         let mut outcome = Ok(false);
-        if coarse > 1 && self.look.shown != Some(revision) && !self.look.hub.questions().1 {
+        if coarse > 1 && self.look.shown != Some(revision) && !self.look.hub.is_asked_for_films() {
             let [width, height] = size.map(|n| n.div_ceil(coarse));
             outcome = self.render_until(revision, &scene.resized(width, height), true);
         }
@@ -330,7 +330,7 @@ impl Watcher<'_> {
     /// Whether another render is wanted of the same scene.
     fn is_over(&self) -> bool {
         // What is kept and compared has all pixels.
-        let is_still = || self.look.hub.since_command() >= STILL || self.look.hub.questions().1;
+        let is_still = || self.look.hub.since_command() >= STILL || self.look.hub.is_asked_for_films();
         self.is_coarse && is_still()
             || !self.is_coarse && !self.look.has_shorter && self.look.hub.wants(&SPLIT_LIGHT)
     }
@@ -351,10 +351,9 @@ impl Watcher<'_> {
         if !self.has_shown() {
             return if wants_films { Control::ShowFilms } else { Control::Show };
         }
-        let (mut has_questions, are_exact) = hub.questions();
         // Questions are about pictures that have all their pixels.
-        has_questions &= !self.is_coarse;
-        let is_asked = has_questions && (are_exact || self.look.films.is_none());
+        let has_questions = !self.is_coarse && hub.has_questions();
+        let is_asked = has_questions && (hub.is_asked_for_films() || self.look.films.is_none());
         let between = if wants_films { BETWEEN_WANTED_FILMS } else { BETWEEN_FILMS };
         let are_films_due = (wants_films || !self.is_coarse) && is_due(self.films_shown, 1, between);
         if is_asked || are_films_due {

@@ -51,13 +51,6 @@ pub(crate) enum Question {
     Compare,
 }
 
-impl Question {
-    /// Whether one takes films as they are now.
-    const fn is_exact((_, question): &(PageId, Self)) -> bool {
-        !matches!(question, Self::Probe { .. })
-    }
-}
-
 /// What asks for surfaces alone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Look {
@@ -211,7 +204,7 @@ impl Hub {
     /// Commands that have come; none while questions take films as they are now, which edits must not overtake.
     pub(crate) fn take_commands(&self) -> VecDeque<(PageId, Command)> {
         let mut state = self.lock();
-        match state.questions.iter().any(Question::is_exact) {
+        match state.is_asked_for_films() {
             true => VecDeque::new(),
             false => std::mem::take(&mut state.commands),
         }
@@ -227,10 +220,14 @@ impl Hub {
         std::mem::take(&mut self.lock().questions)
     }
 
-    /// Whether there are questions, and whether some take films as they are now.
-    pub(crate) fn questions(&self) -> (bool, bool) {
-        let state = self.lock();
-        (!state.questions.is_empty(), state.questions.iter().any(Question::is_exact))
+    /// Whether there are questions.
+    pub(crate) fn has_questions(&self) -> bool {
+        !self.lock().questions.is_empty()
+    }
+
+    /// Whether there are some that take films as they are now.
+    pub(crate) fn is_asked_for_films(&self) -> bool {
+        self.lock().is_asked_for_films()
     }
 
     /// Waits until there is something to do, or one of these layers is wanted.
@@ -397,6 +394,10 @@ impl State {
     fn forget_unwanted(&mut self) {
         let layers: Vec<_> = self.pages.values().map(|page| page.layer).collect();
         self.pictures.retain(|layer, _| !is_of_surfaces(layer) || layers.contains(layer));
+    }
+
+    fn is_asked_for_films(&self) -> bool {
+        self.questions.iter().any(|(_, question)| !matches!(question, Question::Probe { .. }))
     }
 
     fn wants(&self, layers: &[&str]) -> bool {

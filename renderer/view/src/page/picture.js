@@ -67,10 +67,10 @@ export class Picture {
     if (!frame) return;
     gl.bindTexture(gl.TEXTURE_2D, this.textures[slot]);
     this.setFilter(frame, view);
-    const place = this.use(frame, view, display);
-    this.setPlace(view, place);
-    gl.uniform1f(place('gain'), 2 ** display.exposure);
-    gl.uniform3fv(place('map'), stopsOf(frame.kind === 'noise' ? MAGMA : VIRIDIS).flat());
+    const places = this.use(frame, view, display);
+    this.setPlace(view, places);
+    gl.uniform1f(places.gain, 2 ** display.exposure);
+    gl.uniform3fv(places.map, stopsOf(frame.kind === 'noise' ? MAGMA : VIRIDIS).flat());
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
@@ -84,13 +84,13 @@ export class Picture {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
   }
 
-  setPlace(view, place) {
+  setPlace(view, places) {
     const { gl, canvas } = this;
     const { left, top, width, height } = view.rectangle();
     const x = (at) => 2 * at / canvas.width - 1;
     const y = (at) => 1 - 2 * at / canvas.height;
-    gl.uniform4f(place('rectangle'), x(left), y(top + height), x(left + width), y(top));
-    gl.uniform2f(place('pixel'), 1 / width, 1 / height);
+    gl.uniform4f(places.rectangle, x(left), y(top + height), x(left + width), y(top));
+    gl.uniform2f(places.pixel, 1 / width, 1 / height);
   }
 
   // Uses the program of what is chosen. Returns the places of its values.
@@ -104,10 +104,16 @@ export class Picture {
       TAPS: clamp(Math.ceil(texels), 1, MOST_TAPS),
     };
     const key = Object.values(choices).join();
-    if (!this.programs.has(key)) this.programs.set(key, linked(this.gl, fragment(choices)));
-    const program = this.programs.get(key);
+    if (!this.programs.has(key)) this.programs.set(key, this.made(choices));
+    const { program, places } = this.programs.get(key);
     this.gl.useProgram(program);
-    return (name) => this.gl.getUniformLocation(program, name);
+    return places;
+  }
+
+  made(choices) {
+    const program = linked(this.gl, fragment(choices));
+    const place = (name) => [name, this.gl.getUniformLocation(program, name)];
+    return { program, places: Object.fromEntries(['rectangle', 'pixel', 'gain', 'map'].map(place)) };
   }
 }
 
