@@ -14,11 +14,12 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use renderer::assemble::SceneData;
 use renderer::render::aov::{self, Aov, AovPlan};
-use renderer::render::{Budget, Control, Options, Progress, Rendered, Request};
+use renderer::render::{Budget, Control, ErrorGoal, NoiseGoal, Options, Progress, Rendered, Request};
 use renderer::{
     BuiltScene, DeviceImage, Fleet, FleetChoice, Integrators, LiveScene, LiveSceneError, MachineError,
     Resident,
 };
+use torrance_image::film::error::ErrorMeasure;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Options as LoadOptions, PathError, SceneValues};
 
@@ -50,7 +51,7 @@ struct Machines {
 /// How to render.
 struct Spec {
     spp: Option<u32>,
-    noise: Option<f64>,
+    noise: Option<NoiseGoal>,
     time: Option<Duration>,
     size: Option<(u32, u32)>,
     seed: Option<u32>,
@@ -143,13 +144,16 @@ impl Scene {
 
     /// Renders. `observe` is called several times a second with the samples per pixel so far, those wanted, and seconds; false
     /// stops the render.
-    #[pyo3(signature = (*, spp, noise, time, size, seed, samples, device, threads, aovs, observe))]
+    #[pyo3(signature = (*, spp, noise, noise_of, percentile, uniform, time, size, seed, samples, device, threads, aovs, observe))]
     #[expect(clippy::too_many_arguments, reason = "each has a name where it is called")]
     fn render(
         &self,
         py: Python<'_>,
         spp: Option<u32>,
         noise: Option<f64>,
+        noise_of: String,
+        percentile: f64,
+        uniform: bool,
         time: Option<f64>,
         size: Option<(u32, u32)>,
         seed: Option<u32>,
@@ -164,6 +168,8 @@ impl Scene {
             .map(|name| errors::named("aovs: unknown layer", name, &Aov::ALL))
             .collect::<PyResult<_>>()?;
         let time = time.map(Duration::try_from_secs_f64).transpose().map_err(errors::of_value)?;
+        let goal = |bound| goal(bound, &noise_of, percentile, uniform);
+        let noise = noise.map(goal).transpose()?;
         let spec = Spec { spp, noise, time, size, seed, samples, device, threads, aovs };
         if *locked(&self.renderer) == Some(thread::current().id()) {
             let told = "what is told of a render cannot render the same scene, only a copy of it";
@@ -316,6 +322,14 @@ fn render_on_all(
         errors::warn(&format!("{error}; it was left out"))?;
     }
     Ok((rendered.map_err(|e| errors::of_machine(&e))?, fleet.names().join(" + "), None))
+}
+
+/// The noise that ends a render.
+fn goal(bound: f64, of: &str, percentile: f64, is_uniform: bool) -> PyResult<NoiseGoal> {
+    let known = [("image", None), ("pixels", Some(ErrorMeasure::Relative))];
+    let goal = |measure| ErrorGoal { bound, measure, percentile, is_uniform };
+    let measure = errors::named("noise_of: unknown", of, &known)?;
+    Ok(measure.map_or(NoiseGoal::Image(bound), |measure| NoiseGoal::Pixels(goal(measure))))
 }
 
 impl Spec {

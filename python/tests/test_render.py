@@ -106,10 +106,16 @@ def test_progress_ends_with_the_image_itself(scene):
 
 
 def test_noise_and_time_end_renders(scene):
-    assert scene.render(noise=0.05, **CPU).noise <= 0.05
+    assert scene.render(noise=0.05, noise_of="image", **CPU).noise <= 0.05
+    image = scene.render(noise=0.2, percentile=90, **CPU)
+    luminance = lambda rgb: rgb @ [0.2126, 0.7152, 0.0722]
+    errors = luminance(image.stderr) / np.maximum(luminance(image.radiance), 0.1 * luminance(image.radiance).mean())
+    assert np.mean(errors <= 0.2001) >= 0.9 and image.samples.max() > image.samples.min() == 16
+    image = scene.render(noise=0.2, percentile=90, uniform=True, **CPU)
+    assert image.samples.max() == image.samples.min()
     image = scene.render(time=0.3, **CPU)
     assert 0.2 < image.seconds < 1.5 and not image.interrupted
-    for wrong in [{"spp": 0}, {"spp": 1.5}, {"noise": 0}, {"time": -1}, {"size": (0, 4)}, {"size": 5}, {"samples": (4, 4)}, {"seed": -1}]:
+    for wrong in [{"spp": 0}, {"spp": 1.5}, {"noise": 0}, {"noise": 0.1, "noise_of": "pixel"}, {"noise": 0.1, "percentile": 0}, {"time": -1}, {"size": (0, 4)}, {"size": 5}, {"samples": (4, 4)}, {"seed": -1}]:
         with pytest.raises(tr.TorranceError):
             scene.render(**wrong, **CPU)
     for device in ["gpu", "cuda:x", "cpu:1"]:

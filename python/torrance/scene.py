@@ -187,6 +187,9 @@ class Scene:
         spp: Optional[int] = None,
         *,
         noise: Optional[float] = None,
+        noise_of: str = "pixels",
+        percentile: float = 99.0,
+        uniform: bool = False,
         time: Optional[float] = None,
         size: Optional[Tuple[int, int]] = None,
         seed: Optional[int] = None,
@@ -199,7 +202,11 @@ class Scene:
         """Renders.
 
         :param spp: samples per pixel, from 1; what the scene says if it is left out, or as many as ``noise`` or ``time`` take.
-        :param noise: stop at this relative standard error of the image, > 0, as in ``0.01``.
+        :param noise: stop when noise is as low, > 0, as in ``0.01``, and take samples where it is not.
+        :param noise_of: what ``noise`` bounds: the relative standard errors of ``pixels``, or that of the ``image`` as a whole, which is
+            :attr:`Image.noise`.
+        :param percentile: percentage of the pixels whose errors are to be within the bound, above 0 and up to 100.
+        :param uniform: take as many samples of every pixel, however noisy some are.
         :param time: stop after so many seconds, once every pixel has a sample.
         :param size: (width, height), pixels.
         :param seed: of the sampler, 0 to 2**32 − 1.
@@ -222,6 +229,9 @@ class Scene:
             image = self._scene.render(
                 spp=_whole("spp", spp, 1, 2**30),
                 noise=_positive("noise", noise),
+                noise_of=noise_of,
+                percentile=_percentile(percentile),
+                uniform=bool(uniform),
                 time=_positive("time", time),
                 size=_size(size),
                 seed=_whole("seed", seed, 0, 2**32 - 1),
@@ -280,6 +290,12 @@ def _positive(name: str, value) -> Optional[float]:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < 1e18:
         raise ParameterError(f"{name}: expected a number above 0, not {value!r}")
+    return float(value)
+
+
+def _percentile(value) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value <= 100:
+        raise ParameterError(f"percentile: expected a percentage above 0 and up to 100, not {value!r}")
     return float(value)
 
 

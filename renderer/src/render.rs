@@ -1,5 +1,6 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+mod adaptive;
 pub mod aov;
 mod blocks;
 mod checkpoint;
@@ -11,6 +12,7 @@ mod pace;
 mod placement;
 mod provenance;
 mod replay;
+mod rounds;
 mod session;
 mod shift;
 pub mod stage_chart;
@@ -35,6 +37,7 @@ use torrance_image::film::Film;
 
 use crate::assemble::SceneData;
 
+pub use adaptive::ErrorGoal;
 pub(crate) use checkpoint::identity_of_key;
 pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
@@ -67,11 +70,20 @@ pub struct Budget {
     pub spp: u32,
     /// Time at most, but for a first sample of every pixel.
     pub time: Option<Duration>,
-    /// Stop as soon as the relative standard error of the image ([`torrance_image::film::Statistics`]) is no larger, > 0. Looks at it
-    /// are few, and each copies the film from the machine. What has no noise yet, as a black image, is done at once. It is
-    /// estimated from the samples that the image is made of, so that an image that stops early by chance is a little too
-    /// sure of itself: less than that error itself, where many pixels make up the estimate.
-    pub noise: Option<f64>,
+    /// Stop as soon as noise is as low. Looks at it are few, and each copies the film from the machine. What has no noise yet, as a
+    /// black image, is done at once.
+    pub noise: Option<NoiseGoal>,
+}
+
+/// How low noise is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoiseGoal {
+    /// The relative standard error of the image as a whole ([`torrance_image::film::Statistics`]), > 0; all pixels get as many samples. It
+    /// is estimated from the samples that the image is made of, so that an image that stops early by chance is a little too sure of
+    /// itself: less than that error itself, where many pixels make up the estimate.
+    Image(f64),
+    /// The errors of pixels, which get samples where they are noisy.
+    Pixels(ErrorGoal),
 }
 
 impl Budget {
@@ -88,6 +100,10 @@ pub struct Progress {
     pub spp: u32,
     /// Samples per pixel wanted at most; until a noise is reached, at the next look at it.
     pub spp_target: u32,
+    /// Part of the pixels whose error was within the bound at the last look, if such is the goal.
+    pub within_bound: Option<f64>,
+    /// Whether some pixels get more samples than all.
+    pub has_rounds: bool,
     /// Paths traced.
     pub paths: u64,
     /// Pixels of the image.
@@ -193,7 +209,8 @@ impl<'a> Request<'a> {
     /// The work of so many machines on a scene.
     pub(crate) fn work(self, scene: &SceneData, machines: usize) -> Work<'a> {
         let size = [scene.width, scene.height];
-        Work::new(size, (self.budget, self.first_sample), machines, self.checkpoints, self.resumed)
+        let beside = self.options.shorter || self.options.first_hits.is_some();
+        Work::new(size, (self.budget, self.first_sample, beside), machines, self.checkpoints, self.resumed)
     }
 }
 
@@ -398,6 +415,9 @@ pub(crate) fn no_samples<P>(scene: &SceneData, view: SceneView, film: *mut P) ->
     SampleArgs {
         scene: view,
         film,
+        items: std::ptr::null(),
+        item_count: 0,
+        spread: 0,
         settings: scene.settings,
         width: scene.width,
         height: scene.height,
@@ -467,7 +487,10 @@ impl<B: Primitives> Run<B> {
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);
         let shape = films.shape();
-        let manner = Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, layers, film_bytes, shape };
+        // A fortieth of a second, and of a CPU, a few hundredths.
+        let paths_of_look = if B::FOLDS_FILMS { 1 << 17 } else { 1 << 25 };
+        let manner =
+            Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, paths_of_look, layers, film_bytes, shape };
         let mut shortage = begun.shortage;
         shortage.films = films.on_host();
         if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {
@@ -487,6 +510,7 @@ impl<B: Primitives> Run<B> {
             begin: Instant::now(),
             observer,
             mean: None,
+            items: None,
         };
         match Kernel::for_scene(scene) {
             Kernel::Basic => shift.work::<stages::megakernel_basic>(),

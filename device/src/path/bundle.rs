@@ -61,7 +61,8 @@ struct Bundle {
 #[inline(always)]
 pub(super) unsafe fn run<A: Arch, C: Compiled>(range: Range<u32>, args: &MegakernelArgs) {
     let mut bundle = Bundle::new();
-    for invocation in range.filter_map(|i| args.invocation(i)) {
+    // SAFETY: as the caller promised.
+    for invocation in range.filter_map(|i| unsafe { args.invocation(i) }) {
         // SAFETY: as the caller promised.
         unsafe { bundle.take_samples::<A, C>(invocation, args) };
     }
@@ -87,10 +88,9 @@ impl Bundle {
     #[inline(always)]
     unsafe fn take_samples<A: Arch, C: Compiled>(
         &mut self,
-        Invocation { pixel, film, first_sample }: Invocation<FilmPixel>,
+        Invocation { pixel, film, first_sample, end }: Invocation<FilmPixel>,
         args: &MegakernelArgs,
     ) {
-        let end = args.first_sample + args.samples;
         for sample in (first_sample..end).step_by(args.layers.max(1) as usize) {
             self.films[self.len].write(film);
             self.beginnings.set(self.len, pixel, sample);

@@ -56,10 +56,9 @@ impl Function for FirstHit {
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &FirstHitArgs) {
         let FirstHitArgs { take, uvs } = args;
-        let end = take.first_sample + take.samples;
-        let Some(Invocation { pixel, film, first_sample: mut sample }) = take.invocation(i) else {
-            return;
-        };
+        // SAFETY: as the caller promised.
+        let invocation = unsafe { take.invocation(i) };
+        let Some(Invocation { pixel, film, first_sample: mut sample, end }) = invocation else { return };
         // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
         unsafe {
             let film = &mut *film;

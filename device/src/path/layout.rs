@@ -6,8 +6,8 @@ use super::trace::{
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
-    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, MeanArgs, MegakernelArgs, PathSettings, PathState,
-    Specimen, WavefrontArgs,
+    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, MeanArgs, MegakernelArgs, PathSettings,
+    PathState, ScatterArgs, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
@@ -99,6 +99,8 @@ layout! {
     FirstHitArgs { uvs };
     GatherArgs { pixels };
     MeanArgs { pixels };
+    ScatterArgs { film };
+    Item;
     Specimen { count };
     EvaluateArgs { pdf };
     DrawArgs { flags };

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use super::stage::{Count, Function};
@@ -20,14 +21,21 @@ pub type MegakernelArgs = SampleArgs<FilmPixel>;
 /// Which samples of which pixels to take into a film of pixels `P`.
 ///
 /// Invocations are numbered so that 32 in a row cover a tile of 8 × 4 pixels; `layers` times over, each layer
-/// taking every `layers`-th sample into a film of its own, so that small images fill large machines too.
+/// taking every `layers`-th sample into a film of its own, so that small images fill large machines too. Where only parts of an
+/// image are to get samples, 32 in a row take an [`Item`] of a list, in one layer.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SampleArgs<P> {
     /// The scene.
     pub scene: SceneView,
-    /// `layers` films of `width · height` pixels.
+    /// `layers` films of `width · height` pixels; of `spread` items, a pixel for each invocation.
     pub film: *mut P,
+    /// What to take; null for the same samples of all tiles in their order.
+    pub items: *const Item,
+    /// Number of items.
+    pub item_count: u32,
+    /// Whether items have pixels of their own on the film, so that several may be of the same pixels.
+    pub spread: u32,
     /// Settings of the transport.
     pub settings: PathSettings,
     /// Image width, pixels.
@@ -68,14 +76,72 @@ impl<P> SampleArgs<P> {
         width.div_ceil(TILE[0]) * height.div_ceil(TILE[1]) * (TILE[0] * TILE[1])
     }
 
-    /// Pixel of invocation `i` of a layer; may lie outside the image.
+    /// Number of invocations of one layer.
     #[inline(always)]
-    const fn pixel(&self, i: u32) -> (u32, u32) {
+    pub(super) const fn per_layer(&self) -> u32 {
+        match self.items.is_null() {
+            true => Self::invocations_per_layer(self.width, self.height),
+            false => self.item_count * HALF,
+        }
+    }
+
+    /// Pixel of invocation `i` of a layer, which may lie outside the image, its first sample in that layer, and the sample after its
+    /// last one.
+    ///
+    /// # Safety
+    /// `items` is null or valid, and `i` is below [`Self::per_layer`].
+    #[inline(always)]
+    pub(super) unsafe fn of_layer(&self, i: u32) -> ((u32, u32), Range<u32>) {
+        if self.items.is_null() {
+            return (self.tile_pixel(i), self.first_sample..self.first_sample + self.samples);
+        }
+        // SAFETY: as the caller promised.
+        let Item { half, first_sample, samples } = unsafe { self.items.add((i / HALF) as usize).read() };
+        (half_pixel(self.width, half, i % HALF), first_sample..first_sample + samples)
+    }
+
+    /// Pixel of invocation `i` of a layer of all tiles; may lie outside the image.
+    #[inline(always)]
+    const fn tile_pixel(&self, i: u32) -> (u32, u32) {
         let tiles_x = self.width.div_ceil(TILE[0]);
         let tiles_x = if tiles_x == 0 { 1 } else { tiles_x };
         let (tile, within) = (i / (TILE[0] * TILE[1]), i % (TILE[0] * TILE[1]));
         (tile % tiles_x * TILE[0] + within % TILE[0], tile / tiles_x * TILE[1] + within / TILE[0])
     }
+}
+
+/// Samples of a part of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Item {
+    /// The part: a [half](half_pixel).
+    pub half: u32,
+    /// Index of the first sample of each of its pixels.
+    pub first_sample: u32,
+    /// Number of samples of each.
+    pub samples: u32,
+}
+
+/// Width and height of a cell, pixels.
+const CELL: u32 = 8;
+
+/// Pixels of a half.
+pub const HALF: u32 = CELL * CELL / 2;
+
+/// Number of halves of an image: two for each cell.
+pub const fn half_count(width: u32, height: u32) -> u32 {
+    2 * width.div_ceil(CELL) * height.div_ceil(CELL)
+}
+
+/// Pixel number `i` < [`HALF`] of a half: the image is divided into cells, row by row, and each cell as a chessboard into a half of even
+/// number and one of odd number. May lie outside the image.
+#[inline(always)]
+pub const fn half_pixel(width: u32, half: u32, i: u32) -> (u32, u32) {
+    let cells_x = width.div_ceil(CELL);
+    let cells_x = if cells_x == 0 { 1 } else { cells_x };
+    let (cell, y) = (half / 2, i / (CELL / 2));
+    let x = i % (CELL / 2) * 2 + ((y + half) & 1);
+    (cell % cells_x * CELL + x, cell / cells_x * CELL + y)
 }
 
 /// Begins a camera path of a pixel in an image of a size.
@@ -121,16 +187,21 @@ pub(super) struct Invocation<P> {
     pub(super) film: *mut P,
     /// Index of its first sample; the others follow `layers` apart.
     pub(super) first_sample: u32,
+    /// They are all below this.
+    pub(super) end: u32,
 }
 
 impl<P> SampleArgs<P> {
     /// The same samples, into another film.
     pub const fn into_film<Q>(self, film: *mut Q) -> SampleArgs<Q> {
         let Self { scene, settings, width, height, layers, first_sample, samples, .. } = self;
-        let (first_invocation, invocations) = (self.first_invocation, self.invocations);
+        let Self { items, item_count, spread, first_invocation, invocations, .. } = self;
         SampleArgs {
             scene,
             film,
+            items,
+            item_count,
+            spread,
             settings,
             width,
             height,
@@ -143,30 +214,43 @@ impl<P> SampleArgs<P> {
     }
 
     /// The samples of invocation `i`; `None` outside the image.
+    ///
+    /// # Safety
+    /// The pointers are null or valid.
     #[inline(always)]
-    pub(super) fn invocation(&self, i: u32) -> Option<Invocation<P>> {
+    pub(super) unsafe fn invocation(&self, i: u32) -> Option<Invocation<P>> {
         // The host renders no empty images; `max` tells the compiler, which would panic on a division by zero.
-        let per_layer = Self::invocations_per_layer(self.width, self.height).max(1);
+        let per_layer = self.per_layer().max(1);
         let i = i + self.first_invocation;
         let layer = i / per_layer;
-        let (x, y) = self.pixel(i % per_layer);
+        // SAFETY: as the caller promised.
+        let ((x, y), samples) = unsafe { self.of_layer(i % per_layer) };
         if x >= self.width || y >= self.height {
             return None;
         }
-        let index = layer as usize * (self.width as usize * self.height as usize);
-        let film = self.film.wrapping_add(index + (y * self.width + x) as usize);
-        Some(Invocation { pixel: [x, y], film, first_sample: self.first_sample + layer })
+        let index = match self.spread {
+            0 => {
+                layer as usize * (self.width as usize * self.height as usize) + (y * self.width + x) as usize
+            }
+            _ => i as usize,
+        };
+        let film = self.film.wrapping_add(index);
+        Some(Invocation { pixel: [x, y], film, first_sample: samples.start + layer, end: samples.end })
     }
 
-    /// Pixel and sample of path `number`, where invocations take their first samples first, then their second ones, and so
+    /// Pixel and sample of path `number`, where invocations take `samples` each, their first ones first, then their second ones, and so
     /// on. Beyond the edges of the image it is the pixel at the edge, so that there is a path for every number.
+    ///
+    /// # Safety
+    /// The pointers are null or valid.
     #[inline(always)]
-    pub(super) fn path(&self, number: u32) -> ([u32; 2], u32) {
-        let per_layer = Self::invocations_per_layer(self.width, self.height).max(1);
+    pub(super) unsafe fn path(&self, number: u32) -> ([u32; 2], u32) {
+        let per_layer = self.per_layer().max(1);
         let invocations = self.invocations.max(1);
         let i = number % invocations + self.first_invocation;
-        let (x, y) = self.pixel(i % per_layer);
-        let sample = self.first_sample + i / per_layer + number / invocations * self.layers;
+        // SAFETY: as the caller promised.
+        let ((x, y), samples) = unsafe { self.of_layer(i % per_layer) };
+        let sample = samples.start + i / per_layer + number / invocations * self.layers;
         ([x.min(self.width - 1), y.min(self.height - 1)], sample)
     }
 
@@ -194,10 +278,9 @@ impl<C: Compiled> Function for Megakernel<C> {
     /// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`.
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
-        let end = args.first_sample + args.samples;
-        let Some(Invocation { pixel, film, first_sample: mut sample }) = args.invocation(i) else {
-            return;
-        };
+        // SAFETY: as the caller promised.
+        let invocation = unsafe { args.invocation(i) };
+        let Some(Invocation { pixel, film, first_sample: mut sample, end }) = invocation else { return };
         if sample >= end {
             return;
         }

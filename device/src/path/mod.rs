@@ -12,6 +12,7 @@ pub mod layout;
 mod mean;
 mod megakernel;
 mod rows;
+mod scatter;
 mod sky;
 mod spot;
 pub mod stage;
@@ -30,7 +31,8 @@ pub use first_hit::FirstHitArgs;
 pub use gather::GatherArgs;
 pub use laboratory::{DrawArgs, Drawn, EvaluateArgs, Specimen};
 pub use mean::MeanArgs;
-pub use megakernel::{MegakernelArgs, SampleArgs, generate};
+pub use megakernel::{HALF, Item, MegakernelArgs, SampleArgs, generate, half_count, half_pixel};
+pub use scatter::ScatterArgs;
 pub use wavefront::{TracingArgs, WavefrontArgs};
 
 /// How direct light is estimated.

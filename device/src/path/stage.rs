@@ -13,6 +13,7 @@ use super::laboratory::{Draw, Evaluate};
 use super::layout::Probe;
 use super::mean::Mean;
 use super::megakernel::Megakernel;
+use super::scatter::Scatter;
 use super::trace::closest::Closest;
 use super::trace::coherent::Coherent;
 use super::trace::occlusion::Occlusion;
@@ -53,6 +54,7 @@ macro_rules! for_each_stage {
             trace_shadow: Occlusion<Full>, block 128 times 8;
             trace_shadow_basic: Occlusion<Basic>, block 128 times 8;
             film_gather: Gather, block 128 times 8;
+            film_scatter: Scatter, block 128 times 8;
             film_mean: Mean, block 128 times 8;
             bsdf_eval: Evaluate, block 128 times 4;
             bsdf_sample: Draw, block 128 times 4;

@@ -11,6 +11,7 @@ use torrance_image::film::encode::{SOFTWARE, encode_layers};
 use torrance_image::film::interrupted::RELATIVE_STDERR;
 use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
+use torrance_image::film::shards::NOISE_GOAL;
 use torrance_image::film::write::Target;
 use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
@@ -135,7 +136,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Tells which samples of the whole render are missing, and how to render them.
 fn warn_of_gaps(args: &Args, shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
-    if !shard.partial.0.is_empty() {
+    if !shard.partial.0.is_empty() && !layers.attributes.contains_key(NOISE_GOAL) {
         notes.warn(format!(
             "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on, as long as their checkpoints are there",
             shard.partial

@@ -52,16 +52,6 @@ impl Notes {
         }
     }
 
-    /// Warns of an image that did not reach the noise that was wanted, or ended because it had none.
-    pub(super) fn warn_of_noise(&mut self, image: &str, noise: f64, wanted: f64) {
-        if noise == 0.0 {
-            self.warn(format!("{image} showed no noise at all at the first look, and ended"));
-        } else if noise.is_nan() || noise > wanted * 1.001 {
-            let [noise, wanted] = [noise, wanted].map(|x| 100.0 * x);
-            self.warn(format!("{image} ended at a noise of {noise:.3} %, not {wanted:.3} %"));
-        }
-    }
-
     /// Takes the display away; what was warned of remains.
     pub(super) fn end(self) -> Vec<String> {
         self.display.end();

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use renderer::render::{Budget, Progress};
+use renderer::render::{Budget, NoiseGoal, Progress};
 use torrance_scene::limits::MAX_SPP;
 use torrance_system::can_start_thread;
 
@@ -125,7 +125,11 @@ pub(super) fn style(template: &str) -> ProgressStyle {
 
 /// How much of the budget that runs out first is spent. `spp` counts the pass under way in part.
 fn fraction(spp: f64, progress: &Progress, budget: &Budget) -> f64 {
-    let samples = spp / f64::from(progress.spp_target.max(1));
+    let samples = match (progress.within_bound, budget.noise) {
+        // Whatever their number: pixels that are done.
+        (Some(within), Some(NoiseGoal::Pixels(goal))) => 100.0 * within / goal.percentile,
+        _ => spp / f64::from(progress.spp_target.max(1)),
+    };
     let time = budget.time.map_or(0.0, |limit| progress.elapsed.as_secs_f64() / limit.as_secs_f64());
     samples.max(time).min(1.0)
 }
@@ -136,7 +140,15 @@ fn message(spp: f64, progress: &Progress, budget: &Budget) -> String {
         Some(seconds) => format!(", {} left", clock(seconds)),
         None => String::new(),
     };
-    format!("{} spp, {:.1} Mpaths/s, {}{left}", spp_of(progress), progress.mpaths_per_s(), clock(elapsed))
+    let within = progress
+        .within_bound
+        .map(|within| format!(", {:.1} % of the pixels within the bound", 100.0 * within));
+    let within = within.unwrap_or_default();
+    let spp = match progress.has_rounds {
+        true => format!("{:.0}", progress.mean_spp()),
+        false => spp_of(progress),
+    };
+    format!("{spp} spp{within}, {:.1} Mpaths/s, {}{left}", progress.mpaths_per_s(), clock(elapsed))
 }
 
 /// `12 of 64`, or `12` where only time counts.
@@ -156,7 +168,8 @@ pub(super) fn spp_of(progress: &Progress) -> String {
 /// Seconds until samples or time run out, whichever is first; unknown before the first samples.
 fn time_left(spp: f64, progress: &Progress, budget: &Budget) -> Option<f64> {
     let elapsed = progress.elapsed.as_secs_f64();
-    let by_samples = (spp > 0.0).then(|| elapsed / spp * (f64::from(progress.spp_target) - spp).max(0.0));
+    let is_known = spp > 0.0 && progress.within_bound.is_none();
+    let by_samples = is_known.then(|| elapsed / spp * (f64::from(progress.spp_target) - spp).max(0.0));
     let by_time = budget.time.map(|limit| (limit.as_secs_f64() - elapsed).max(0.0));
     by_samples.into_iter().chain(by_time).reduce(f64::min)
 }
@@ -172,10 +185,7 @@ mod tests {
             paths: u64::from(spp) * 100_000,
             pixels: 100_000,
             elapsed: Duration::from_secs(seconds),
-            upload: Duration::ZERO,
-            longest_launch: Duration::ZERO,
-            machine: 0,
-            shortage: Default::default(),
+            ..Progress::default()
         }
     }
 

@@ -10,20 +10,22 @@ use std::time::Duration;
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
-    Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, Observer, Options, Progress,
+    Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, NoiseGoal, Observer, Options, Progress,
     RenderRecord, Rendered, Request, Seconds, Shortage, StageSummary, Summary, identity, provenance,
     stage_chart,
 };
 use renderer::{Device, DeviceChoice, Fleet, FleetChoice, Integrators, MachineError};
 use torrance_image::film::develop::Develop;
 use torrance_image::film::encode::{DisplayDepth, Exr, Provenance, Settings, encode_layers};
+use torrance_image::film::error::ErrorMeasure;
 use torrance_image::film::exposure::{Exposure, metered};
 use torrance_image::film::interrupted::{InterruptedImage, RELATIVE_STDERR};
 use torrance_image::film::layers::STDERR;
 use torrance_image::film::rescue::rescue;
+use torrance_image::film::shards::NOISE_GOAL;
 use torrance_image::film::tone::Tonemap;
 use torrance_image::film::white_balance::WhiteBalance;
-use torrance_image::film::write::{Target, WriteError, WrittenFile};
+use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
 use torrance_oidn::{Error as DenoiseError, Kind};
 use torrance_plot::chart::ThemeName;
@@ -34,8 +36,10 @@ use torrance_text::quoted_path;
 use super::denoise::Denoising;
 use super::device::{self, MachineArgs};
 use super::exr::ExrArgs;
+use super::heatmap::{self, HeatmapArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::live::{LiveArgs, Screens};
+use super::noise::NoiseArgs;
 use super::resume::{CompleteImage, Found, ResumeArgs, Wanted, path_of};
 use super::shard::{ShardArgs, Share};
 use super::summary::{tell, wrote};
@@ -108,6 +112,9 @@ pub(super) struct Args {
     denoise: bool,
 
     #[command(flatten)]
+    heatmap: HeatmapArgs,
+
+    #[command(flatten)]
     live: LiveArgs,
 
     /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample; a checkpoint, of
@@ -135,9 +142,8 @@ pub(super) struct SettingArgs {
     #[arg(long, value_name = "TIME", value_parser = values::time, allow_negative_numbers = true)]
     pub(super) time: Option<Duration>,
 
-    /// Stop at this relative standard error of the image, as in 1% or 0.01; without --spp, after as many samples as it takes
-    #[arg(long, value_name = "ERROR", value_parser = values::noise, allow_negative_numbers = true)]
-    pub(super) noise: Option<f64>,
+    #[command(flatten)]
+    pub(super) noise: NoiseArgs,
 
     /// Image size, pixels
     #[arg(long, value_name = "WxH", value_parser = values::size)]
@@ -199,6 +205,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let targets = check_outputs(&args.output)?;
     let plot = args.stages.chart(&targets)?;
     let live = args.live.check(&targets, plot.as_ref())?;
+    let heatmap = args.heatmap.check(&targets)?;
     args.integrator.check(&args.stages)?;
     args.shard.check(&targets)?;
     let mut plan = aov::plan(&args.aov, &targets)?;
@@ -220,14 +227,31 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let seconds = Seconds::default();
     let is_resumed = false;
     let screens = Screens::default();
-    let mut render =
-        Render { args, arguments, targets, plot, plan, denoising, is_resumed, screens, seconds, laps, notes };
+    let mut render = Render {
+        args,
+        arguments,
+        targets,
+        plot,
+        heatmap,
+        plan,
+        denoising,
+        is_resumed,
+        screens,
+        seconds,
+        laps,
+        notes,
+    };
     let (settings, mut scene) = render.prepare(live.as_ref())?;
     render.open_screens(live, [scene.width, scene.height]);
-    let share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
+    let mut share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
+    let goal = args.settings.noise.goal(&args.image, share.parts);
+    if goal.is_some() {
+        // It depends on the noise what the whole render has.
+        share.whole = None;
+    }
     let fingerprint = scene.fingerprint();
     let options = Options { stage_times: args.stages.takes_times(), ..render.plan.options() };
-    let identity = identity((&scene, fingerprint), &settings, share.samples.start, &options);
+    let identity = identity((&scene, fingerprint), &settings, share.samples.start, (&options, goal.as_ref()));
     let wanted = Wanted {
         targets: &render.targets,
         identity: &identity,
@@ -269,8 +293,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     render.seconds.start = finding + render.laps.lap();
     render.seconds.jit = fleet.jit_time().as_secs_f64();
 
-    let SettingArgs { time, noise, .. } = args.settings;
-    let budget = Budget { spp: share.samples.len() as u32, time, noise };
+    let budget = Budget { spp: share.samples.len() as u32, time: args.settings.time, noise: goal };
     let request = Request {
         first_sample: share.samples.start,
         checkpoints: checkpoints.as_ref(),
@@ -363,6 +386,7 @@ struct Render<'a> {
     targets: Vec<Target>,
     /// Where the times of stages go.
     plot: Option<ChartFile>,
+    heatmap: Option<Destination>,
     plan: AovPlan,
     denoising: Option<Denoising>,
     /// Whether it goes on with a checkpoint.
@@ -381,7 +405,7 @@ impl Render<'_> {
         let shown = args.scene.path.display();
         self.notes.display.phase(format!("reading {shown}"));
         let loaded = args.scene.load(args.settings.overrides(), &mut self.notes)?;
-        let places = self.plot.iter().map(|plot| &plot.destination);
+        let places = self.plot.iter().map(|plot| &plot.destination).chain(&self.heatmap);
         let targets = self.targets.iter().chain(live);
         let places = places.chain(targets.map(|target| &target.destination));
         for place in places {
@@ -442,8 +466,17 @@ impl Render<'_> {
             Checkpoints::remove_of(&path, &identity);
         }
         let summary = untraced(args, settings, scene);
-        let summary =
-            Summary { device: about.device, spp, rejected_samples, seconds, outputs, warnings, ..summary };
+        let summary = Summary {
+            device: about.device,
+            spp,
+            mean_spp: f64::from(spp),
+            most_spp: spp.into(),
+            rejected_samples,
+            seconds,
+            outputs,
+            warnings,
+            ..summary
+        };
         if args.json {
             print_json(&summary)?;
         }
@@ -493,15 +526,22 @@ impl Render<'_> {
         checkpoint: Option<(PathBuf, Identity)>,
     ) -> Result<ExitCode, Failure> {
         let is_model = self.is_model();
-        let Self { args, arguments, targets, plot, plan, denoising, is_resumed, mut screens, .. } = self;
+        let Self {
+            args, arguments, targets, plot, heatmap, plan, denoising, is_resumed, mut screens, ..
+        } = self;
         let Self { mut seconds, mut laps, mut notes, .. } = self;
         let Rendered { film, progress, interrupted, .. } = &rendered;
         seconds.upload = progress.upload.as_secs_f64();
         seconds.longest_launch = progress.longest_launch.as_secs_f64();
         notes.display.phase("writing");
         let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
-        let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
-        let about = provenance(name, device, (scene, fingerprint), &settings, &record);
+        let estimate = ImageEstimate::from(film);
+        let noise = Statistics::relative_stderr_of(&estimate);
+        let mut about = provenance(name, device, (scene, fingerprint), &settings, &record);
+        let goal = args.settings.noise.goal(&args.image, share.parts);
+        if let Some(NoiseGoal::Pixels(goal)) = goal.filter(|_| !rendered.taken.partial.is_empty()) {
+            about.settings.push((NOISE_GOAL, goal.to_string()));
+        }
         let samples = rendered.taken.shard(scene.settings.seed);
         let samples = Some(Shard { whole: share.whole, arguments, ..samples });
         let about = Provenance { relative_stderr: Some(noise), samples, ..about };
@@ -534,8 +574,8 @@ impl Render<'_> {
         if !rendered.is_empty() {
             notes.warn_of_samples(film, &noisy);
         }
-        if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
-            notes.warn_of_noise("the image", noise, wanted);
+        if let (Some(goal), false) = (goal, *interrupted) {
+            notes.warn_of_noise("the image", &estimate, &goal);
         }
         let written = match rendered.is_empty() {
             true => args.image.settings(0.0),
@@ -559,11 +599,19 @@ impl Render<'_> {
                 Err(error) => failures.push(error),
             }
         }
+        if let (Some(place), false) = (&heatmap, rendered.is_empty()) {
+            match heatmap::write(place, film, args.quiet) {
+                Ok(written) => outputs.push(written),
+                Err(error) => failures.push(error),
+            }
+        }
         seconds.write = laps.lap();
         seconds.total = laps.total();
         let summary = Summary {
             device: about.device,
             spp: progress.spp,
+            mean_spp: film.mean_spp(),
+            most_spp: film.most_spp(),
             integrator: IntegratorSummary::new(rendered.integrator, why),
             seconds,
             paths: progress.paths,
@@ -629,6 +677,8 @@ fn untraced(args: &Args, settings: &RenderSettings, scene: &SceneData) -> Summar
         width: scene.width,
         height: scene.height,
         spp: 0,
+        mean_spp: 0.0,
+        most_spp: 0,
         seed: settings.seed,
         max_depth: settings.max_depth,
         integrator: IntegratorSummary::NONE,
@@ -775,7 +825,7 @@ impl SettingArgs {
         let spp = || self.spp.map(|_| "--spp");
         let given = [
             (&["size", "width", "height"][..], self.size.map(|_| "--size")),
-            (&["spp"], spp().or(self.time.map(|_| "--time")).or(self.noise.map(|_| "--noise"))),
+            (&["spp"], spp().or(self.time.map(|_| "--time")).or(self.noise.is_given().then_some("--noise"))),
             (&["seed"], self.seed.map(|_| "--seed")),
             (&["max_depth"], self.max_depth.map(|_| "--max-depth")),
             (&["rr"], self.rr_depth.map(|_| "--rr-depth")),
@@ -793,7 +843,7 @@ impl SettingArgs {
         Overrides {
             size: self.size,
             // A time or an error alone leaves the samples open.
-            spp: self.spp.or((self.time.is_some() || self.noise.is_some()).then_some(MAX_SPP)),
+            spp: self.spp.or((self.time.is_some() || self.noise.is_given()).then_some(MAX_SPP)),
             seed: self.seed,
             max_depth: self.max_depth,
             rr_depth: self.rr_depth.map(|r| r.0),
@@ -852,6 +902,13 @@ impl ImageArgs {
             None if is_model => metered().filter(|stops| stops.abs() > FAR).unwrap_or(0.0),
             None => 0.0,
         }
+    }
+
+    /// How displays show errors.
+    pub(super) fn displayed(&self) -> ErrorMeasure {
+        let exposure = self.exposure.unwrap_or(Exposure::Stops(0.0));
+        let (white_balance, tonemap) = (self.white_balance.unwrap_or_default(), self.tonemap);
+        ErrorMeasure::Displayed { exposure, white_balance, tonemap }
     }
 
     /// For many images, which are to be compared.

@@ -22,12 +22,12 @@ use super::resume::ResumeArgs;
 #[derive(Debug, clap::Args)]
 pub(super) struct ShardArgs {
     /// Take samples A to B−1 of each pixel, and no others; `merge` puts parts together, and misses what --spp asks for
-    #[arg(long, value_name = "A..B", value_parser = samples, conflicts_with_all = ["time", "noise", "shard"])]
+    #[arg(long, value_name = "A..B", value_parser = samples, conflicts_with_all = ["time", "shard"])]
     samples: Option<Samples>,
 
     /// Take part I of N of the samples, I from 1; env/N takes I from the environment of a job array (Slurm, Kubernetes, Open MPI,
-    /// AWS Batch), and env takes N from there too
-    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with_all = ["time", "noise"])]
+    /// AWS Batch), and env takes N from there too. With --noise, each part goes as far as it takes for all of them to reach that together
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with_all = ["time"])]
     shard: Option<ShardChoice>,
 }
 
@@ -47,8 +47,10 @@ struct ShardChoice {
 pub(super) struct Share {
     /// Those to take.
     pub(super) samples: Range<u32>,
-    /// How many the whole render has, if this is a part of it.
+    /// How many the whole render has, if this is a part of it and that is known.
     pub(super) whole: Option<u32>,
+    /// Number of such parts.
+    pub(super) parts: u32,
 }
 
 fn samples(text: &str) -> Result<Samples, String> {
@@ -157,10 +159,10 @@ impl ShardArgs {
                     samples.start, samples.end
                 )));
             }
-            return Ok(Share { samples: samples.clone(), whole: Some(whole) });
+            return Ok(Share { samples: samples.clone(), whole: Some(whole), parts: 1 });
         }
         let Some(ShardChoice { index, count }) = self.shard else {
-            return Ok(Share { samples: 0..spp, whole: None });
+            return Ok(Share { samples: 0..spp, whole: None, parts: 1 });
         };
         let wrong = |reason| Failure::input(format_args!("--shard: {reason}"));
         let (index, count) = match (index, count) {
@@ -171,7 +173,7 @@ impl ShardArgs {
             return Err(wrong(format!("{spp} samples per pixel make {spp} parts at most, not {count}")));
         }
         let border = |i: u32| (u64::from(spp) * u64::from(i) / u64::from(count)) as u32;
-        Ok(Share { samples: border(index)..border(index + 1), whole: Some(spp) })
+        Ok(Share { samples: border(index)..border(index + 1), whole: Some(spp), parts: count })
     }
 }
 
@@ -258,9 +260,15 @@ mod tests {
             });
             assert_eq!(end, spp);
         }
-        assert_eq!(part("", "").share(64, false).unwrap(), Share { samples: 0..64, whole: None });
-        assert_eq!(part("5..9", "").share(64, false).unwrap(), Share { samples: 5..9, whole: Some(9) });
-        assert_eq!(part("5..9", "").share(64, true).unwrap(), Share { samples: 5..9, whole: Some(64) });
+        assert_eq!(part("", "").share(64, false).unwrap(), Share { samples: 0..64, whole: None, parts: 1 });
+        assert_eq!(
+            part("5..9", "").share(64, false).unwrap(),
+            Share { samples: 5..9, whole: Some(9), parts: 1 }
+        );
+        assert_eq!(
+            part("5..9", "").share(64, true).unwrap(),
+            Share { samples: 5..9, whole: Some(64), parts: 1 }
+        );
         assert!(part("5..9", "").share(8, true).is_err());
         assert!(part("", "1/65").share(64, false).is_err());
         for bad in ["", "0/3", "4/3", "1", "1/0", "a/3", "env/0", "1/", "/3"] {

@@ -46,13 +46,14 @@ pub(super) fn wrote(files: &[WrittenFile]) -> String {
 
 /// Reports a finished render to people.
 pub(super) fn tell(summary: &Summary, progress: &Progress) {
-    let Summary { width, height, spp, device, .. } = summary;
+    let Summary { width, height, device, .. } = summary;
     let wrote = wrote(&summary.outputs);
     if summary.interrupted {
         say(format_args!("interrupted at {} spp, {wrote}", spp_of(progress)));
     }
     say(format_args!(
-        "{width}x{height}, {spp} spp in {} on {device}: {:.1} Mpaths/s, {}",
+        "{width}x{height}, {} in {} on {device}: {:.1} Mpaths/s, {}",
+        samples_of(summary),
         clock(summary.seconds.render),
         summary.mpaths_per_s,
         summary.integrator
@@ -69,6 +70,14 @@ pub(super) fn tell(summary: &Summary, progress: &Progress) {
     }
     if !summary.interrupted {
         say(wrote);
+    }
+}
+
+/// `64 spp`, or how far pixels differ in it.
+fn samples_of(Summary { spp, mean_spp, most_spp, interrupted, .. }: &Summary) -> String {
+    match *interrupted || *most_spp <= u64::from(*spp) {
+        true => format!("{spp} spp"),
+        false => format!("{spp} to {most_spp} spp, {mean_spp:.0} on average,"),
     }
 }
 

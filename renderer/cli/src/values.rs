@@ -257,6 +257,12 @@ pub(super) fn noise(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A percentage of pixels: `99` or `99%`.
+pub(super) fn percentile(text: &str) -> Result<f64, String> {
+    let text = text.strip_suffix('%').unwrap_or(text);
+    number(text, |x| *x > 0.0 && *x <= 100.0, "expected a percentage above 0 and up to 100, as in 99")
+}
+
 /// A probability of false alarms.
 pub(super) fn level(text: &str) -> Result<f64, String> {
     number(text, |x| *x > 0.0 && *x < 0.5, "expected a probability above 0 and below 0.5, as in 0.01")

@@ -9,12 +9,21 @@ use torrance_image::film::SampleRanges;
 const PARTS: u32 = 128;
 
 /// Samples of a part of an image.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Block {
     /// Indices of the samples.
     pub(super) samples: Range<u32>,
     /// The part of the image: invocations of one layer, tiles in a row ([`device::path::SampleArgs`]).
     pub(super) invocations: Range<u32>,
+    /// The round whose list of halves the invocations are of, from 1; 0 if they are of the whole image ([`super::rounds`]).
+    #[serde(default, skip_serializing_if = "is_of_all")]
+    pub(super) round: u32,
+}
+
+/// Whether that is no round, but the whole image.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+const fn is_of_all(round: &u32) -> bool {
+    *round == 0
 }
 
 impl Block {
@@ -45,6 +54,9 @@ impl Block {
 
     /// Joins a block that goes on where this one ends; false if it does not.
     fn join(&mut self, next: &Self) -> bool {
+        if self.round != next.round {
+            return false;
+        }
         if self.samples == next.samples && self.invocations.end == next.invocations.start {
             self.invocations.end = next.invocations.end;
         } else if self.invocations == next.invocations && self.samples.end == next.samples.start {
@@ -85,6 +97,12 @@ impl Blocks {
         self.0.iter().map(|block| block.samples.end).max().unwrap_or(0)
     }
 
+    /// The sample after the last one of those that all parts were to get.
+    pub(super) fn end_of_all(&self) -> u32 {
+        let of_all = self.0.iter().filter(|block| block.round == 0);
+        of_all.map(|block| block.samples.end).max().unwrap_or(0)
+    }
+
     /// Number of paths, those outside the image included.
     pub(super) fn paths(&self) -> u64 {
         self.0.iter().map(Block::paths).sum()
@@ -103,11 +121,12 @@ pub(super) struct Coverage {
 }
 
 impl Coverage {
-    /// That of `blocks` in an image of so many invocations.
+    /// That of those of `blocks` that are of no round, in an image of so many invocations.
     pub(super) fn new(blocks: &[&Block], invocations: &Range<u32>) -> Self {
         let mut coverage = Self::default();
+        let blocks: Vec<_> = blocks.iter().copied().filter(|block| block.round == 0).collect();
         for samples in steps(blocks.iter().map(|block| &block.samples), &(0..u32::MAX)) {
-            let parts = across(blocks, &samples);
+            let parts = across(&blocks, &samples);
             if !parts.is_empty() {
                 let is_complete = gaps(parts, invocations).is_empty();
                 let those = if is_complete { &mut coverage.complete } else { &mut coverage.partial };
@@ -127,9 +146,10 @@ impl Coverage {
 /// The parts of `whole` that are in none of `blocks`, by their samples.
 pub(super) fn missing(blocks: &[&Block], whole: &Block) -> Vec<Block> {
     let mut missing: Vec<Block> = Vec::new();
+    let blocks: Vec<_> = blocks.iter().copied().filter(|block| block.round == whole.round).collect();
     for samples in steps(blocks.iter().map(|block| &block.samples), &whole.samples) {
-        for invocations in gaps(across(blocks, &samples), &whole.invocations) {
-            let block = Block { samples: samples.clone(), invocations };
+        for invocations in gaps(across(&blocks, &samples), &whole.invocations) {
+            let block = Block { samples: samples.clone(), invocations, round: whole.round };
             if !missing.iter_mut().any(|other| other.join(&block)) {
                 missing.push(block);
             }
@@ -187,7 +207,7 @@ mod tests {
     const INVOCATIONS: u32 = 10;
 
     fn block(samples: Range<u32>, invocations: Range<u32>) -> Block {
-        Block { samples, invocations }
+        Block { samples, invocations, ..Block::default() }
     }
 
     fn below(random: &mut Random, n: u32) -> u32 {

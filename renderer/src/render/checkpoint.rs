@@ -23,6 +23,7 @@ use torrance_image::film::{Film, Pixel};
 use super::blocks::{Block, Blocks};
 use super::films::{HostFilms, RawFilms, add_layers};
 use super::first_hits::FirstHitSums;
+use super::rounds::{Rounds, StoredRounds};
 use super::work::Published;
 use crate::assemble::digest;
 
@@ -31,7 +32,7 @@ const MAGIC: &[u8; 8] = b"torrCP1\n";
 /// Bytes that are written at a time.
 const PIECE: usize = 8 << 20;
 /// Most bytes of a header.
-const MOST_HEADER: u64 = 64 << 20;
+const MOST_HEADER: u64 = 256 << 20;
 
 /// The name of a number in identities that stands for all settings.
 pub(super) const KEY: &str = "settings";
@@ -55,6 +56,15 @@ pub(super) struct Header {
     pub(super) fingerprint: u64,
     /// Samples per pixel at the next look at the noise, if that ends the render.
     pub(super) next_look: Option<u32>,
+    /// What the bound of errors is divided by, where sampling is adaptive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tightness: Option<f64>,
+    /// Of each half, the sample after the last one that it has or is to get, if there are rounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) ends: Vec<u32>,
+    /// The rounds that blocks are of.
+    #[serde(skip)]
+    pub(super) rounds: Rounds,
     /// Seconds of rendering.
     pub(super) seconds: f64,
 }
@@ -127,6 +137,8 @@ struct Stored {
     identity: Identity,
     #[serde(flatten)]
     header: Header,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<StoredRounds>,
     films: Films,
 }
 
@@ -188,7 +200,8 @@ fn write(
     let (host, open) = checkpoint.into_parts();
     let sections = sections(&host, open.as_deref().map(|part| &part.films));
     let films = sections.iter().map(|(name, bytes)| (name.clone(), digest(bytes))).collect();
-    let stored = serde_json::to_vec(&Stored { identity: identity.clone(), header, films })?;
+    let rounds = header.rounds.stored();
+    let stored = serde_json::to_vec(&Stored { identity: identity.clone(), header, rounds, films })?;
     let write = |file: &mut File| {
         file.write_all(MAGIC)?;
         file.write_all(&(stored.len() as u64).to_le_bytes())?;
@@ -241,11 +254,13 @@ impl Resumed {
     /// There is none, it is not whole, or it is that of another render.
     pub fn read(path: &Path, identity: &Identity) -> Result<Self, ResumeError> {
         let mut file = File::open(path)?;
-        let Stored { identity: found, header, films } = read_header(&mut file)?;
+        let Stored { identity: found, mut header, rounds, films } = read_header(&mut file)?;
         let differing = differences(&found, identity);
         if !differing.is_empty() {
             return Err(ResumeError::Other(differing));
         }
+        header.rounds = Rounds::read(rounds.as_ref(), header.size, header.done.iter())
+            .ok_or_else(|| damaged("its rounds are not those of its samples"))?;
         let mut resumed = Self { header, host: HostFilms::default(), open: None };
         resumed.read_films(&mut file, &films)?;
         Ok(resumed)
@@ -254,11 +269,11 @@ impl Resumed {
     /// An image that was complete, to be extended: its film, of samples from the first on, so many of each pixel.
     pub fn of_film(film: Film, samples: Range<u32>, seconds: f64) -> Self {
         let size = [film.width, film.height];
-        let block = Block { samples, invocations: 0..parts(size[0], size[1]) };
+        let block = Block { samples, invocations: 0..parts(size[0], size[1]), round: 0 };
         let fingerprint = fingerprint(&block.samples, &block.invocations);
         let mut done = Blocks::default();
         done.insert(block);
-        let header = Header { size, done, fingerprint, next_look: None, seconds };
+        let header = Header { size, done, fingerprint, seconds, ..Header::default() };
         Self { header, host: HostFilms { image: Some(film), ..HostFilms::default() }, open: None }
     }
 
@@ -269,7 +284,7 @@ impl Resumed {
 
     /// The sample after the last one of any pixel.
     pub fn end(&self) -> u32 {
-        self.header.done.end()
+        self.header.done.end().max(self.header.rounds.span().end)
     }
 
     /// The film of the image, if it is all that there is.
@@ -439,7 +454,7 @@ impl Checkpoints {
     pub fn of(path: &Path, identity: &Identity) -> Kept {
         let whole = || {
             let mut file = File::open(path).ok()?;
-            let Stored { identity: found, header, films } = read_header(&mut file).ok()?;
+            let Stored { identity: found, header, films, .. } = read_header(&mut file).ok()?;
             let pixels = header.size.map(u64::from).iter().product::<u64>();
             let bytes = films.iter().map(|(name, _)| pixels * bytes_per_pixel(name)).sum::<u64>();
             let end = file.stream_position().ok()?.checked_add(bytes)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use device::film::{FilmPixel, FirstHitPixel};
 use device::path::stage::{Stage, stages};
-use device::path::{FirstHitArgs, GatherArgs, MeanArgs, MegakernelArgs};
+use device::path::{FirstHitArgs, GatherArgs, HALF, MeanArgs, MegakernelArgs, ScatterArgs};
 use device::shape::triangle::TriangleUvs;
 use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error, Place};
@@ -163,6 +163,8 @@ pub(super) struct Films<B: Backend> {
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
     /// Samples of the image that the host has taken over ([`Backend::FOLDS_FILMS`]).
     pub(super) folded: Option<Arc<Film>>,
+    /// A film for items that have pixels of their own, without samples between passes.
+    items: Option<B::Buf<FilmPixel>>,
 }
 
 impl<B: Primitives> Films<B> {
@@ -218,7 +220,7 @@ impl<B: Primitives> Films<B> {
             )),
             None => None,
         };
-        Ok(Self { pixels, image, shorter, first_hits, folded: None })
+        Ok(Self { pixels, image, shorter, first_hits, folded: None, items: None })
     }
 
     /// Goes on with films of one layer that were published before.
@@ -275,19 +277,50 @@ impl<B: Primitives> Films<B> {
         backend.clear(&mut self.image)
     }
 
+    /// Makes room for items, if they have pixels of their own.
+    fn hold_items(&mut self, backend: &mut B, args: &MegakernelArgs) -> Result<(), Error> {
+        let pixels = (args.item_count * HALF) as usize;
+        let has = self.items.as_ref().map_or(0, |items| items.len());
+        if args.spread > 0 && has < pixels {
+            // There need not be room for both.
+            self.items = None;
+            self.items = Some(backend.zeroed("film of noisy parts of the image", pixels)?);
+        }
+        Ok(())
+    }
+
+    /// Puts items onto the image, if they have pixels of their own.
+    fn scatter_items(&self, backend: &mut B, args: &MegakernelArgs) -> Result<(), Error> {
+        let Some(items) = self.items.as_ref().filter(|_| args.spread > 0) else { return Ok(()) };
+        let take = MegakernelArgs { film: items.ptr(), ..*args };
+        // SAFETY: there is room for these items, whose halves are those of the image; all outlive the wait of the caller.
+        unsafe { backend.launch::<stages::film_scatter>(ScatterArgs { take, film: self.image.ptr() }) }
+    }
+
     /// Takes the samples of `args` into every film.
     ///
     /// # Safety
     /// As [`Backend::launch`], but for the films, which are these.
     pub(super) unsafe fn launch<S: Stage<Args = MegakernelArgs>>(
-        &self,
+        &mut self,
         backend: &mut B,
         tracer: &mut Tracer<B>,
         args: MegakernelArgs,
     ) -> Result<(), Error> {
-        // SAFETY: as the caller promised; all films are of one size.
+        self.hold_items(backend, &args)?;
+        let film = match &self.items {
+            Some(items) if args.spread > 0 => items.ptr(),
+            _ => args.film,
+        };
+        let of_image = MegakernelArgs { film, ..args };
+        // SAFETY: as the caller promised; all films are of one size, and there is room for items.
         unsafe {
-            tracer.trace::<S>(backend, args)?;
+            match args.item_count > 0 && args.spread == 0 {
+                // Stages take as many samples of each.
+                true => backend.launch::<S>(of_image)?,
+                false => tracer.trace::<S>(backend, of_image)?,
+            }
+            self.scatter_items(backend, &args)?;
             for (film, depth) in self.shorter.iter().flatten().zip(1..) {
                 let mut shorter = MegakernelArgs { film: film.ptr(), ..args };
                 shorter.settings.max_depth = depth.min(args.settings.max_depth);

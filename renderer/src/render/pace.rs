@@ -120,6 +120,11 @@ impl Pass {
         Self { samples: per_invocation.saturating_mul(layers).min(remaining), layers }
     }
 
+    /// So many samples of each invocation, in one layer.
+    pub(super) const fn of_samples(samples: u32) -> Self {
+        Self { samples, layers: 1 }
+    }
+
     /// Paths of one invocation, on average.
     pub(super) fn per_invocation(&self) -> f64 {
         f64::from(self.samples) / f64::from(self.layers)

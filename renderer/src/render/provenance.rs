@@ -5,7 +5,7 @@ use torrance_scene::{Named, RenderSettings};
 
 use super::aov::of_camera;
 use super::checkpoint::KEY;
-use super::{Identity, Options, Rendered};
+use super::{Identity, NoiseGoal, Options, Rendered};
 use crate::assemble::SceneData;
 
 /// Cost of a render.
@@ -67,7 +67,7 @@ pub fn identity(
     (scene, scene_hash): (&SceneData, u64),
     settings: &RenderSettings,
     first_sample: u32,
-    options: &Options<'_>,
+    (options, goal): (&Options<'_>, Option<&NoiseGoal>),
 ) -> Identity {
     let key = scene.key_of_render(scene_hash, 0, env!("CARGO_PKG_VERSION"));
     let layers = match (options.shorter, options.first_hits.is_some()) {
@@ -91,7 +91,12 @@ pub fn identity(
         ("version", env!("CARGO_PKG_VERSION").into()),
         (KEY, format!("{key:016x}")),
     ];
-    all.map(|(name, value)| (name.to_owned(), value)).into()
+    // Samples of all pixels are the same, whatever they are taken for.
+    let noise = match goal {
+        Some(NoiseGoal::Pixels(goal)) if !goal.is_uniform => Some(("noise", goal.to_string())),
+        _ => None,
+    };
+    all.into_iter().chain(noise).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The settings of a render, by the names of their attributes.

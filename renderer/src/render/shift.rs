@@ -1,10 +1,11 @@
 //! One machine at work: blocks in passes over their part of the image, and passes in launches.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use device::path::MegakernelArgs;
 use device::path::stage::Stage;
-use torrance_gpu::backend::Error;
+use device::path::{HALF, Item, MegakernelArgs};
+use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 
 use super::blocks::Block;
@@ -13,6 +14,9 @@ use super::pace::{Launches, Pace, Pass, chunk, least_samples};
 use super::tracer::{Launch, Tracer};
 use super::work::{Next, Verdict};
 use super::{Control, Observer, Part};
+
+/// Most items of a launch: with pixels of their own they take up to 112 MiB.
+const ITEMS: u32 = 1 << 16;
 
 /// A machine that renders, and what it has at hand.
 pub(super) struct Shift<'a, 'o, B: Primitives> {
@@ -31,6 +35,8 @@ pub(super) struct Shift<'a, 'o, B: Primitives> {
     pub(super) observer: Option<&'o mut dyn Observer>,
     /// What the observer was shown last, in the memory of the machine.
     pub(super) mean: Option<B::Buf<[f32; 3]>>,
+    /// The items of the last round, in the memory of the machine, and its number.
+    pub(super) items: Option<(u32, B::Buf<Item>)>,
 }
 
 impl<B: Primitives> Shift<'_, '_, B> {
@@ -56,15 +62,18 @@ impl<B: Primitives> Shift<'_, '_, B> {
     fn take<S: Stage<Args = MegakernelArgs>>(&mut self, block: &Block) -> Result<(), Error> {
         let Part { scene, work, options, .. } = *self.part;
         let is_gradual = work.budget().time.is_some() || options.launches == Launches::Prompt;
+        if block.round > 0 {
+            return self.take_items::<S>(block);
+        }
+        (self.args.items, self.args.item_count, self.args.spread) = (std::ptr::null(), 0, 0);
         let chunk = chunk(scene.width, scene.height);
-        let is_whole = block.invocations == work.whole().invocations;
         let mut sample = block.samples.start;
         while sample < block.samples.end {
             let mut remaining = block.samples.end - sample;
             if B::FOLDS_FILMS {
                 remaining = remaining.min(chunk - sample % chunk);
             }
-            let layers = if is_whole { self.layers } else { 1 };
+            let layers = if self.is_whole(block) { self.layers } else { 1 };
             let invocations = block.invocations.len() as u32 * layers;
             let least = least_samples::<B>(self.taken, is_gradual);
             let pass = Pass::new(self.pace.paths, invocations, layers, least, remaining);
@@ -82,39 +91,81 @@ impl<B: Primitives> Shift<'_, '_, B> {
         Ok(())
     }
 
+    /// Takes a block of a round, or as much of it as this machine is to take.
+    fn take_items<S: Stage<Args = MegakernelArgs>>(&mut self, block: &Block) -> Result<(), Error> {
+        let Some(round) = self.part.work.round() else { return Ok(()) };
+        if self.items.as_ref().is_none_or(|(number, _)| *number != block.round) {
+            let items = self.backend.upload("noisy parts of the image", &round.items)?;
+            self.items = Some((block.round, items));
+        }
+        self.args.layers = 1;
+        self.args.spread = round.is_spread.into();
+        (self.args.first_sample, self.args.samples) = (0, round.samples);
+        self.pass::<S>(block, &Pass::of_samples(round.samples)).map(drop)
+    }
+
+    /// The arguments of a launch of the invocations in `range`, which are those of as many items if the block is of a round.
+    fn launch_args(&self, block: &Block, range: Range<u32>) -> MegakernelArgs {
+        let args = MegakernelArgs {
+            first_invocation: range.start,
+            invocations: range.end - range.start,
+            ..self.args
+        };
+        match &self.items {
+            Some((_, items)) if block.round > 0 => MegakernelArgs {
+                items: items.ptr().cast_const().wrapping_add((range.start / HALF) as usize),
+                item_count: args.invocations / HALF,
+                first_invocation: 0,
+                ..args
+            },
+            _ => args,
+        }
+    }
+
+    /// Whether a block is of all pixels, or of all that its round has.
+    fn is_whole(&self, block: &Block) -> bool {
+        let all = match &self.items {
+            Some((round, items)) if block.round == *round => items.len() * HALF as usize,
+            _ => self.part.work.whole().invocations.len(),
+        };
+        block.invocations.len() == all
+    }
+
     /// Takes a pass. Says whether the block is to be gone on with.
     fn pass<S: Stage<Args = MegakernelArgs>>(&mut self, block: &Block, pass: &Pass) -> Result<bool, Error> {
         let samples = self.args.first_sample..self.args.first_sample + pass.samples;
         let first = block.invocations.start;
         let end = first + block.invocations.len() as u32 * self.args.layers;
-        let is_whole = block.invocations == self.part.work.whole().invocations;
-        self.args.first_invocation = first;
+        let is_whole = self.is_whole(block);
+        let most = if block.round > 0 { ITEMS * HALF } else { u32::MAX };
         let mut longest = Duration::ZERO;
-        while self.args.first_invocation < end {
-            let begin = self.args.first_invocation;
-            self.args.invocations = pass.invocations(self.pace.paths).min(end - begin);
+        let mut begin = first;
+        while begin < end {
+            let next = begin + pass.invocations(self.pace.paths).min(most).min(end - begin);
+            let args = self.launch_args(block, begin..next);
             let launched = Instant::now();
-            // SAFETY: the caller of the render and `films` hold what the arguments point to, and outlive the wait below.
-            unsafe { self.films.launch::<S>(self.backend, self.tracer, self.args)? };
+            // SAFETY: the caller of the render, `films` and `items` hold what the arguments point to, and outlive the wait below.
+            unsafe { self.films.launch::<S>(self.backend, self.tracer, args)? };
             self.backend.synchronize()?;
             let took = launched.elapsed();
             longest = longest.max(took);
-            self.args.first_invocation += self.args.invocations;
-            let is_last = self.args.first_invocation == end;
+            let is_last = next == end;
             let launch = Launch {
-                paths: pass.paths(self.args.invocations),
+                paths: pass.paths(next - begin),
                 took,
+                is_of_round: block.round > 0,
                 // Parts of an image differ in cost.
                 begins_pass: is_whole && begin == first,
                 ends_pass: is_whole && is_last,
             };
             self.learn(launch);
             let part = match self.args.layers {
-                1 => Block { samples: samples.clone(), invocations: begin..self.args.first_invocation },
+                1 => Some(Block { samples: samples.clone(), invocations: begin..next, ..block.clone() }),
                 // Layers share the samples of a pass, which is short.
-                _ if is_last => Block { samples: samples.clone(), ..block.clone() },
-                _ => continue,
+                _ => is_last.then(|| Block { samples: samples.clone(), ..block.clone() }),
             };
+            begin = next;
+            let Some(part) = part else { continue };
             let Part { work, me, .. } = *self.part;
             work.note_pool(me, self.tracer.shrunk());
             work.report(me, part, (took, longest));

@@ -21,8 +21,12 @@ pub struct Summary {
     pub width: u32,
     /// Image height, pixels.
     pub height: u32,
-    /// Samples per pixel taken.
+    /// Samples per pixel taken: those of the pixel that has fewest.
     pub spp: u32,
+    /// Samples per pixel, on average.
+    pub mean_spp: f64,
+    /// Samples of the pixel that has most.
+    pub most_spp: u64,
     /// Seed of the sampler.
     pub seed: u32,
     /// Segments of the longest path.

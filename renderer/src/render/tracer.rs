@@ -29,6 +29,9 @@ pub enum Integrator {
 /// Renders of fewer paths are over before it is known what is faster.
 const WORTH_A_RACE: u64 = 1 << 26;
 
+/// Paths of a round from which rates can be told. The next round is of much the same pixels.
+const WORTH_COMPARING: f64 = 4e6;
+
 /// So are those of fewer samples per pixel: each takes a pass over the image, and more until its launches have their size.
 const SAMPLES_OF_A_RACE: u32 = 8;
 
@@ -99,7 +102,9 @@ pub(super) struct Launch {
     pub(super) paths: f64,
     /// How long it took.
     pub(super) took: Duration,
-    /// Whether it was the first of a pass over the image.
+    /// Whether it was of a round, of which launches are rarely as large as they could be.
+    pub(super) is_of_round: bool,
+    /// Whether it was the first of a pass over the image, or over all of a round.
     pub(super) begins_pass: bool,
     /// Whether it was the last.
     pub(super) ends_pass: bool,
@@ -288,7 +293,9 @@ impl<B: Primitives> Tracer<B> {
     /// Whether a launch is as large as launches become. A pass takes whole samples of all pixels where it can, so it may
     /// be up to a half smaller than wanted.
     fn is_full_size(&self, launch: Launch) -> bool {
-        launch.took * 2 >= self.target() || launch.paths * 2.0 >= self.most_paths()
+        launch.took * 2 >= self.target()
+            || launch.paths * 2.0 >= self.most_paths()
+            || launch.is_of_round && launch.paths >= WORTH_COMPARING
     }
 
     /// Stage times of the wavefront, if they were asked for.
@@ -335,7 +342,13 @@ mod tests {
         let last = launches.len() - 1;
         let mut turns = launches.iter().enumerate().map(|(i, &(paths, ms))| {
             let (begins_pass, ends_pass) = (i == 0, i == last);
-            tracer.learn(Launch { paths, took: Duration::from_millis(ms), begins_pass, ends_pass })
+            tracer.learn(Launch {
+                paths,
+                took: Duration::from_millis(ms),
+                is_of_round: false,
+                begins_pass,
+                ends_pass,
+            })
         });
         let within = turns.by_ref().take(last).any(|turns| turns);
         assert!(!within, "a turn within a pass: {launches:?}");

@@ -10,15 +10,17 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use device::path::MegakernelArgs;
-use torrance_image::film::ranges::{SeedRanges, fingerprint, parts};
+use torrance_image::film::ranges::{SeedRanges, parts};
 use torrance_image::film::{Film, Image, ImageEstimate, Pixel, SampleRanges, Shard, Statistics};
 use torrance_system::available_memory;
 
+use super::adaptive::{self, Adaptive};
 use super::blocks::{Block, Blocks, Coverage, missing};
 use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
 use super::films::{FilmShape, HostFilms, RawFilms};
 use super::noise::Looks;
-use super::{Begun, Budget, Control, Observer, Progress, Shortage};
+use super::rounds::{Round, Rounds};
+use super::{Begun, Budget, Control, NoiseGoal, Observer, Progress, Shortage};
 
 /// Shortest and longest time that a block should take where machines share a render, seconds.
 const BLOCK_SECONDS: [f64; 2] = [0.2, 2.0];
@@ -37,6 +39,8 @@ pub(super) struct Manner {
     pub(super) first_paths: f64,
     /// Samples of a pixel that it takes side by side, of a few pixels at a time. If 1, it takes them of all pixels.
     pub(super) side_by_side: u32,
+    /// Paths that it could trace, about, in the time that a look at the image takes it, and beginning to take what that asks for.
+    pub(super) paths_of_look: u64,
     /// Number of layers of its films.
     pub(super) layers: u32,
     /// Bytes of its films.
@@ -177,9 +181,12 @@ pub(crate) struct Work<'a> {
 }
 
 struct State {
-    /// The first sample that is not to be taken before the next look at the noise.
+    /// The first sample that is not to be taken of all pixels before the next look at the noise.
     end: u32,
     looks: Option<Looks>,
+    adaptive: Option<Adaptive>,
+    /// What some pixels get beyond that.
+    rounds: Rounds,
     /// Films of an earlier run, until a machine begins.
     resumed: Option<Resumed>,
     /// Films of an earlier run, with what is on them.
@@ -204,27 +211,39 @@ struct State {
 }
 
 impl<'a> Work<'a> {
-    /// The samples of a budget from `first_sample` on, of an image of a size, for so many machines.
+    /// The samples of a budget from `first_sample` on, of an image of a size, with films `beside` it or not, for so many machines.
     pub(super) fn new(
         size: [u32; 2],
-        (budget, first_sample): (Budget, u32),
+        (budget, first_sample, beside): (Budget, u32, bool),
         machines: usize,
         checkpoints: Option<&'a Checkpoints>,
         resumed: Option<Resumed>,
     ) -> Self {
         let samples = first_sample..first_sample.saturating_add(budget.spp);
-        let whole = Block { samples, invocations: 0..parts(size[0], size[1]) };
+        let whole = Block { samples, invocations: 0..parts(size[0], size[1]), round: 0 };
         let before = resumed.as_ref().map(|resumed| resumed.header.clone()).unwrap_or_default();
-        let mut looks = budget.noise.map(Looks::new);
+        let (mut looks, mut adaptive) = match budget.noise {
+            None => (None, None),
+            Some(NoiseGoal::Image(bound)) => (Some(Looks::new(bound)), None),
+            Some(NoiseGoal::Pixels(goal)) => {
+                (None, Some(Adaptive::new(goal, size, whole.samples.clone(), beside)))
+            }
+        };
         if let (Some(looks), Some(next)) = (&mut looks, before.next_look) {
             looks.next = next;
         }
-        // What some pixels have already, all are to have.
-        let has = before.done.end().saturating_sub(whole.samples.start);
-        let next = looks.map_or(budget.spp, |looks| looks.next.max(has).min(budget.spp));
+        if let Some(adaptive) = &mut adaptive {
+            adaptive.go_on(before.next_look, before.tightness, &before.ends);
+        }
+        // What some pixels have already, all are to have, but for rounds.
+        let has = before.done.end_of_all().saturating_sub(whole.samples.start);
+        let next_look = looks.map(|looks| looks.next).or(adaptive.as_ref().map(|adaptive| adaptive.next));
+        let next = next_look.map_or(budget.spp, |next| next.max(has).min(budget.spp));
         let state = State {
             end: whole.samples.start + next,
             looks,
+            adaptive,
+            rounds: before.rounds,
             resumed,
             base: Arc::default(),
             done: before.done.clone(),
@@ -260,6 +279,11 @@ impl<'a> Work<'a> {
     /// Width and height, pixels.
     pub(super) const fn size(&self) -> [u32; 2] {
         self.size
+    }
+
+    /// The round that blocks are handed out of, or were last.
+    pub(super) fn round(&self) -> Option<Arc<Round>> {
+        self.lock().rounds.last().cloned()
     }
 
     pub(super) const fn budget(&self) -> &Budget {
@@ -344,15 +368,16 @@ impl<'a> Work<'a> {
     /// A machine has taken a part of its block, in so long; no launch took longer than `longest`.
     pub(super) fn report(&self, me: usize, part: Block, (took, longest): (Duration, Duration)) {
         let mut state = self.lock();
+        let state = &mut *state;
         state.longest_launch = state.longest_launch.max(longest);
         let worker = &mut state.workers[me];
         worker.learn(part.paths() as f64, took);
-        worker.fingerprint = worker.fingerprint.wrapping_add(fingerprint(&part.samples, &part.invocations));
+        worker.fingerprint = worker.fingerprint.wrapping_add(state.rounds.fingerprint(&part));
         worker.done.insert(part.clone());
         state.done.insert(part);
-        self.begin_checkpoint(&mut state);
+        self.begin_checkpoint(state);
         let is_soon = |checkpoints: &Checkpoints| state.last_checkpoint.elapsed() * 2 >= checkpoints.every();
-        if !state.workers[me].has_rooms && self.checkpoints.is_some_and(is_soon) && self.has_memory(&state) {
+        if !state.workers[me].has_rooms && self.checkpoints.is_some_and(is_soon) && self.has_memory(state) {
             state.workers[me].make_rooms();
         }
     }
@@ -511,6 +536,8 @@ impl<'a> Work<'a> {
             } else {
                 state.end - self.whole.samples.start
             },
+            within_bound: state.adaptive.as_ref().and_then(|adaptive| adaptive.within),
+            has_rounds: !state.rounds.is_empty(),
             paths: (samples * pixels as f64).round() as u64,
             pixels,
             elapsed: state.elapsed(),
@@ -529,20 +556,24 @@ impl<'a> Work<'a> {
 
     /// All that was to be taken is there: decides whether there is to be more.
     fn extend(&self, state: &mut State) {
+        // Looks are after so many samples, not after so much time: images are the same each time.
+        let image = |state: &State| ImageEstimate::from(&state.checkpoint(self.size).image());
         let (first, most) = (self.whole.samples.start, self.whole.samples.end);
-        let (spp, mut looks) = (state.end - first, state.looks);
-        state.is_finished = match &mut looks {
-            Some(looks) if state.end < most => {
-                // Looks are after so many samples, not after so much time: images are the same each time.
-                let image = state.checkpoint(self.size).image();
-                let noise = Statistics::relative_stderr_of(&ImageEstimate::from(&image));
-                let is_enough = looks.is_enough(spp, noise);
+        state.is_finished = match (state.looks, state.adaptive.take()) {
+            (Some(mut looks), _) if state.end < most => {
+                let noise = Statistics::relative_stderr_of(&image(state));
+                let is_enough = looks.is_enough(state.end - first, noise);
                 state.end = first + looks.next.min(self.budget.spp);
+                state.looks = Some(looks);
                 is_enough
+            }
+            (_, Some(mut adaptive)) => {
+                let next = adaptive.look(&image(state), state.end, state.paths_of_look());
+                state.adaptive = Some(adaptive);
+                state.go_on_with(next, first)
             }
             _ => true,
         };
-        state.looks = looks;
     }
 
     /// Begins to put a checkpoint together, if it is time.
@@ -593,10 +624,11 @@ impl<'a> Work<'a> {
             state.base = Arc::new(resumed.divided(false).1);
         }
         let Coverage { fewest, complete, partial } = state.coverage(&self.whole);
+        let is_finished = state.is_finished;
         let all = state.checkpoint(size);
         drop(state);
         let taken = Taken { complete, partial, fingerprint: all.header.fingerprint };
-        (all.into_films(size, spent), taken, is_stopped && fewest < self.budget.spp)
+        (all.into_films(size, spent), taken, is_stopped && !is_finished && fewest < self.budget.spp)
     }
 }
 
@@ -606,14 +638,38 @@ impl State {
     }
 
     fn coverage(&self, whole: &Block) -> Coverage {
-        Coverage::new(&self.done.iter().collect::<Vec<_>>(), &whole.invocations)
+        let mut coverage = Coverage::new(&self.done.iter().collect::<Vec<_>>(), &whole.invocations);
+        coverage.partial.insert(self.rounds.span());
+        coverage
     }
 
     /// What nobody has taken, or is about to take, until the next look at the noise.
     fn missing(&self, whole: &Block) -> Vec<Block> {
         let claimed = self.workers.iter().filter_map(|worker| worker.claimed.as_ref());
         let taken: Vec<_> = self.done.iter().chain(claimed).collect();
-        missing(&taken, &Block { samples: whole.samples.start..self.end, ..whole.clone() })
+        let of_all = Block { samples: whole.samples.start..self.end, ..whole.clone() };
+        let mut missing_parts = missing(&taken, &of_all);
+        missing_parts.extend(self.rounds.block().iter().flat_map(|round| missing(&taken, round)));
+        missing_parts
+    }
+
+    /// [`Manner::paths_of_look`] of the machine that could trace most.
+    fn paths_of_look(&self) -> u64 {
+        let manners = self.workers.iter().filter_map(|worker| worker.manner.as_ref());
+        manners.map(|manner| manner.paths_of_look).max().unwrap_or(0)
+    }
+
+    /// Goes on with what a look has found to be next. Says whether that is nothing.
+    fn go_on_with(&mut self, next: adaptive::Next, first: u32) -> bool {
+        match next {
+            adaptive::Next::Done => return true,
+            adaptive::Next::All(spp) => {
+                self.end = first + spp;
+                self.adaptive.iter_mut().for_each(|adaptive| adaptive.next = spp);
+            }
+            adaptive::Next::Round(round) => self.rounds.begin(round),
+        }
+        false
     }
 
     /// What a machine takes of what is missing: all of the first block if it is alone. With others, so much that all are done
@@ -634,7 +690,11 @@ impl State {
             Some(rate) if is_near_the_end && rate * SLOW < fastest => return None,
             Some(rate) => (0.5 * left * rate / all).clamp(rate * BLOCK_SECONDS[0], rate * BLOCK_SECONDS[1]),
         };
-        Some(if manner.side_by_side > 1 {
+        let of_round = missing.iter().find(|block| block.round > 0);
+        Some(if let Some(block) = of_round {
+            // Its samples are not divided.
+            block.part(paths)
+        } else if manner.side_by_side > 1 {
             last.last_samples(manner.side_by_side).part(paths)
         } else {
             let samples = (paths / first.invocations.len() as f64).round() as u32;
@@ -658,8 +718,20 @@ impl State {
             done.extend(part.done.iter().cloned());
             fingerprint = fingerprint.wrapping_add(part.fingerprint);
         }
-        let next_look = self.looks.map(|looks| looks.next);
-        let header = Header { size, done, fingerprint, next_look, seconds: self.elapsed().as_secs_f64() };
+        let adaptive = self.adaptive.as_ref();
+        let next_look = self.looks.map(|looks| looks.next).or(adaptive.map(|adaptive| adaptive.next));
+        let header = Header {
+            size,
+            done,
+            fingerprint,
+            next_look,
+            tightness: adaptive.map(|adaptive| adaptive.tightness),
+            ends: adaptive
+                .filter(|_| !self.rounds.is_empty())
+                .map_or_else(Vec::new, |adaptive| adaptive.ends.clone()),
+            rounds: self.rounds.clone(),
+            seconds: self.elapsed().as_secs_f64(),
+        };
         Checkpoint { header, base: Arc::clone(&self.base), parts }
     }
 }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::verdict::Pairs;
+use super::{Grid, Variant, VariantStore};
+use crate::render::NoiseGoal;
 use torrance_image::compare::Region;
 use torrance_image::compare::comparison::crop;
 use torrance_image::film::encode::Settings;
 use torrance_image::film::{Format, ImageEstimate};
 use torrance_plot::chart::ThemeName;
-
-use super::verdict::Pairs;
-use super::{Grid, Variant, VariantStore};
 
 /// Variants to render, and how to show them.
 pub struct Plan {
@@ -30,8 +30,8 @@ pub struct Plan {
     pub checkpoint: Option<Duration>,
     /// Most time for a variant.
     pub time: Option<Duration>,
-    /// Relative standard error at which a variant is done.
-    pub noise: Option<f64>,
+    /// The noise at which a variant is done.
+    pub noise: Option<NoiseGoal>,
     /// Encoding of images.
     pub images: Settings,
     /// Style of the sheets.

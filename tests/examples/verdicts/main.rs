@@ -1,8 +1,10 @@
 //! How often the verdict on two images is wrong: false alarms among pairs of renders of the same scene, and the smallest change
 //! that is found, beside what image metrics find at their best threshold. Prints the tables of `docs/statistics.md`.
 //!
-//! `cargo run --release -p torrance-tests --example verdicts -- [cpu|cuda] [PAIRS] [TRIALS]`
+//! `cargo run --release -p torrance-tests --example verdicts -- [cpu|cuda] [PAIRS] [TRIALS]`, and with `adaptive` for `TRIALS`, of images
+//! whose samples went where the noise was.
 
+mod adaptive;
 mod change;
 mod metric;
 
@@ -37,6 +39,10 @@ fn main() {
         Some("cuda") => torrance_tests::Machine::Cuda.start(),
         _ => torrance_tests::Machine::Cpu.start(),
     };
+    if std::env::args().nth(3).as_deref() == Some("adaptive") {
+        let pairs = args.next().map_or(500, |n| n.parse().expect("a number"));
+        return adaptive::study(&mut machine, pairs);
+    }
     let mut number = |default| args.next().map_or(default, |n| n.parse().expect("a number"));
     let (pairs, trials): (u32, u32) = (number(500), number(40));
     let only = std::env::args().nth(4);

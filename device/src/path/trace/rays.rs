@@ -27,9 +27,9 @@ impl Function for CameraRays {
     /// The pointers in `args` are valid, and no other invocation is `i`.
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &CameraRaysArgs) {
-        let invocation = args.take.invocation(i);
         // SAFETY: as the caller promised; its pixel is in the image.
         unsafe {
+            let invocation = args.take.invocation(i);
             args.live.add(i as usize).write(u8::from(invocation.is_some()));
             if let Some(Invocation { pixel, first_sample, .. }) = invocation {
                 let state = args.take.begin::<Full>(pixel, first_sample);

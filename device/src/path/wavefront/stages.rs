@@ -473,14 +473,14 @@ impl Function for Accumulate {
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
         let take = &args.take;
-        let Some(Invocation { film, first_sample: mut sample, .. }) = take.invocation(i) else {
-            return;
-        };
+        // SAFETY: as the caller promised.
+        let invocation = unsafe { take.invocation(i) };
+        let Some(Invocation { film, first_sample: mut sample, end, .. }) = invocation else { return };
         let mut number = i;
         // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
         unsafe {
             let mut pixel = *film;
-            while sample < take.first_sample + take.samples {
+            while sample < end {
                 let Quad([x, y, z, weight]) = read(args.gathered.at(number));
                 pixel.add(weight * Vec3::new(x, y, z));
                 sample += take.layers;

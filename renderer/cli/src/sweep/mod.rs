@@ -9,6 +9,7 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
 
+use renderer::render::NoiseGoal;
 use renderer::sweep::{
     Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore, common_size,
 };
@@ -285,7 +286,7 @@ fn prepare(
         store: VariantStore::beside(&args.output),
         checkpoint: args.checkpoint.0,
         time: args.settings.time,
-        noise: args.settings.noise,
+        noise: args.settings.noise.goal(&args.image, 1),
         images: args.image.settings_of_all()?,
         style: args.sheet.style(&scene),
         scene,
@@ -325,9 +326,9 @@ fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, no
             notes.warn(format!("{name}: {} NaN or infinite", count(pixels, "pixel")));
         }
     }
-    if let (Some(wanted), None) = (plan.noise, plan.style.crop) {
+    if let (Some(NoiseGoal::Image(wanted)), None) = (plan.noise, plan.style.crop) {
         for (i, one) in there() {
-            notes.warn_of_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
+            notes.warn_of_image_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
         }
     }
     if wrong.len() > MOST_TOLD {

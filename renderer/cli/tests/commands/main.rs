@@ -1,5 +1,6 @@
 //! The program: command lines, files, exit codes and messages.
 
+mod adaptive;
 mod attacks;
 mod bad_input;
 mod bad_suite;

@@ -541,6 +541,7 @@ fn killed_renders_of_every_kind_go_on_to_the_same_images() {
     goes_on(&["--aov=N,Z,shape,direct"], &[], &["-o=a.exr"]);
     goes_on(&["--shard=2/2"], &[], &["-o=a.exr"]);
     goes_on(&[], &[], &["-o=a.exr", "--checkpoint=off"]);
+    goes_on(&["--noise=1%", "--aov=stderr,samples,sums"], &[], &["-o=a.exr"]);
 }
 
 #[test]
@@ -644,7 +645,7 @@ fn images_that_are_not_what_is_asked_for_are_not_gone_on_with() {
 #[test]
 fn noise_ends_a_resumed_render_where_it_ends_one_alone() {
     let folder = Folder::new();
-    let options = ["--size=200x150", "--noise=0.12%"];
+    let options = ["--size=200x150", "--noise=0.12%", "--noise-of=image"];
     render(&folder, "alone.exr", &options);
     kill_with_checkpoint(&folder, "a.exr", &options);
     render(&folder, "a.exr", &[&options[..], &["--resume"]].concat());

@@ -131,7 +131,8 @@ fn variants(folder: &Folder, options: &[&str]) -> Vec<Value> {
 #[test]
 fn variants_stop_at_the_same_noise() {
     let folder = Folder::new();
-    let variants = variants(&folder, &["--param", "render.max_depth=1,4", "--noise", "2%"]);
+    let variants =
+        variants(&folder, &["--param", "render.max_depth=1,4", "--noise", "2%", "--noise-of", "image"]);
     let spp = |variant: &Value| variant["spp"].as_u64().unwrap();
     for variant in &variants {
         let noise = variant["statistics"]["relative_stderr"].as_f64().unwrap();
@@ -140,7 +141,17 @@ fn variants_stop_at_the_same_noise() {
     assert_ne!(spp(&variants[0]), spp(&variants[1]), "they differ in noise");
     let capped = json(&sweep(
         &folder,
-        &["--param", "render.max_depth=4,5", "--noise", "0.01%", "--spp", "40", "--json"],
+        &[
+            "--param",
+            "render.max_depth=4,5",
+            "--noise",
+            "0.01%",
+            "--noise-of",
+            "image",
+            "--spp",
+            "40",
+            "--json",
+        ],
     ));
     assert!(capped["variants"].as_array().unwrap().iter().all(|variant| spp(variant) == 40), "{capped}");
 }

@@ -3,6 +3,7 @@
 use super::words::{number, percent};
 use super::{Judgement, Region};
 use crate::color_map::{Color, ColorMap};
+use crate::film::Film;
 use crate::film::encode::{EncodeError, png_of};
 use crate::metrics::flip::Flip;
 use crate::metrics::{Kind, Pair};
@@ -123,6 +124,22 @@ impl Differences {
         };
         format!("{name}: blue is darker{darker_where}, red is brighter, white equal; deepest from {most}")
     }
+}
+
+/// The number of samples of each pixel, on a logarithmic scale: black is fewest, yellow most.
+pub fn samples(film: &Film) -> Picture {
+    let counts = || film.pixels.iter().map(|pixel| pixel.count.max(1));
+    let (least, most) = (counts().min().unwrap_or(1), counts().max().unwrap_or(1));
+    let octaves = (most as f64 / least as f64).log2().max(f64::MIN_POSITIVE);
+    let color = |x: f32| ColorMap::Magma.at(f64::from(x) / octaves);
+    let above_least = counts().map(|n| (n as f64 / least as f64).log2() as f32);
+    let scale = match least == most {
+        true => format!("samples: {least} of each pixel"),
+        false => {
+            format!("samples: {least} of black pixels, {most} of bright yellow ones, on a logarithmic scale")
+        }
+    };
+    picture([film.width, film.height], above_least, color, scale)
 }
 
 fn mean_of(values: impl Iterator<Item = f32>) -> f32 {

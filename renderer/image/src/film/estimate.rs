@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use rayon::prelude::*;
+
 use super::format::Format;
 use super::image::{Image, ReadError};
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
-use super::{Film, read_layers};
+use super::{Film, PIXELS_PER_TASK, read_layers};
 
 /// An image and its noise estimate, the input of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,8 +54,9 @@ pub const PIXEL_FILTER: &str = "pixelFilter";
 
 impl From<&Film> for ImageEstimate {
     fn from(film: &Film) -> Self {
-        let stderr = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
-        let samples = film.pixels.iter().map(|p| p.count as f32).collect();
+        let pixels = || film.pixels.par_iter().with_min_len(PIXELS_PER_TASK);
+        let stderr = pixels().map(|p| p.stderr().map(|x| x as f32)).collect();
+        let samples = pixels().map(|p| p.count as f32).collect();
         Self {
             image: Image::from(film),
             noise: Some(Noise { stderr, samples: Some(samples), is_independent: true }),

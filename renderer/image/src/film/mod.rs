@@ -3,6 +3,7 @@
 pub mod develop;
 mod display;
 pub mod encode;
+pub mod error;
 pub mod estimate;
 pub mod exposure;
 mod exr_header;
@@ -170,5 +171,15 @@ impl Film {
     /// Number of samples in the sums.
     pub fn samples(&self) -> u64 {
         self.pixels.iter().map(|p| p.count).sum()
+    }
+
+    /// Number of samples in the sums of a pixel, on average.
+    pub fn mean_spp(&self) -> f64 {
+        self.samples() as f64 / self.pixels.len().max(1) as f64
+    }
+
+    /// Number of samples in the sums of the pixel that has most.
+    pub fn most_spp(&self) -> u64 {
+        self.pixels.iter().map(|p| p.count).max().unwrap_or(0)
     }
 }

@@ -94,14 +94,23 @@ pub const FINGERPRINT: &str = "samplesFingerprint";
 /// A sum over samples of parts of an image, modulo 2⁶⁴: Σ (s + 1)³ (i + 1)³ over all samples s and all parts i. Those of renders
 /// that share no sample add up to that of all their samples; a sample that is missing, or counts twice, shows.
 pub fn fingerprint(samples: &Range<u32>, parts: &Range<u32>) -> u64 {
+    fingerprint_of(samples, cube_sum(parts))
+}
+
+/// As [`fingerprint`], of parts of which the [`cube_sum`] is known.
+pub fn fingerprint_of(samples: &Range<u32>, parts: u64) -> u64 {
+    cube_sum(samples).wrapping_mul(parts)
+}
+
+/// Σ (i + 1)³ over a range, modulo 2⁶⁴.
+pub fn cube_sum(range: &Range<u32>) -> u64 {
     // Nicomachus: 1³ + 2³ + … + n³ = (n (n + 1) / 2)².
     let cubes = |n: u32| {
         let n = u64::from(n);
         let half = if n.is_multiple_of(2) { n / 2 * (n + 1) } else { n.div_ceil(2) * n };
         half.wrapping_mul(half)
     };
-    let sum = |range: &Range<u32>| cubes(range.end).wrapping_sub(cubes(range.start));
-    sum(samples).wrapping_mul(sum(parts))
+    cubes(range.end).wrapping_sub(cubes(range.start))
 }
 
 /// Parts of an image in which samples are counted: its pixels in whole tiles of 8 × 4.

@@ -10,6 +10,9 @@ use super::ranges::{FINGERPRINT, SAMPLE_RANGES, SampleRanges, SeedRanges, finger
 /// The attribute for samples that some pixels have and others have not, within those of [`SAMPLE_RANGES`].
 pub const PARTIAL_SAMPLES: &str = "partialSamples";
 
+/// The attribute of EXR files for the noise that pixels were to reach, where that is why some have more samples than others.
+pub const NOISE_GOAL: &str = "noiseGoal";
+
 /// The attribute for the number of samples per pixel of the whole render of which an image is a part.
 pub const WHOLE_SPP: &str = "wholeSpp";
 

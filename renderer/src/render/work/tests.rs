@@ -3,11 +3,15 @@
 use std::ops::Range;
 
 use device::film::FilmPixel;
+use device::path::{HALF, Item, half_pixel};
 use glam::Vec3;
 use tier::Random;
 use torrance_image::film::Pixel;
+use torrance_image::film::error::{ErrorMeasure, part_within};
+use torrance_image::film::ranges::fingerprint;
 
 use super::*;
+use crate::render::ErrorGoal;
 
 /// Width and height: whole tiles, so that each invocation is of a pixel, and here of that of the same number.
 const SIZE: [u32; 2] = [128, 64];
@@ -43,7 +47,7 @@ impl Model {
 
     /// Seconds that the smallest part of an image takes.
     fn least(&self) -> f64 {
-        let block = Block { samples: 0..self.side_by_side, invocations: 0..PIXELS };
+        let block = Block { samples: 0..self.side_by_side, invocations: 0..PIXELS, round: 0 };
         block.part(1.0).paths() as f64 / self.rate
     }
 
@@ -51,6 +55,7 @@ impl Model {
         Manner {
             first_paths: 0.01 * self.rate,
             side_by_side: self.side_by_side,
+            paths_of_look: 1 << 16,
             layers: 1,
             film_bytes: 0,
             shape: FilmShape::default(),
@@ -107,7 +112,8 @@ impl Machine {
         let block = self.block.as_mut().filter(|block| block.paths() > 0)?;
         let pass = self.pass.get_or_insert_with(|| {
             let samples = (self.paths / block.invocations.len() as f64) as u32;
-            block.first_samples(samples.max(self.model.side_by_side))
+            let samples = if block.round > 0 { u32::MAX } else { samples.max(self.model.side_by_side) };
+            block.first_samples(samples)
         });
         let part = pass.part(self.paths);
         pass.invocations.start = part.invocations.end;
@@ -118,10 +124,19 @@ impl Machine {
         Some(part)
     }
 
-    fn take(&mut self, part: &Block) {
-        for pixel in part.invocations.clone() {
+    fn take(&mut self, part: &Block, work: &Work<'_>) {
+        let round = work.round().filter(|_| part.round > 0);
+        for i in part.invocations.clone() {
+            let (pixel, samples) = match &round {
+                None => (i, part.samples.clone()),
+                Some(round) => {
+                    let Item { half, first_sample, samples } = round.items[(i / HALF) as usize];
+                    let (x, y) = half_pixel(SIZE[0], half, i % HALF);
+                    (y * SIZE[0] + x, first_sample..first_sample + samples)
+                }
+            };
             let film = &mut self.film[pixel as usize];
-            part.samples.clone().for_each(|sample| film.add(value(pixel, sample)));
+            samples.for_each(|sample| film.add(value(pixel, sample)));
         }
     }
 
@@ -130,10 +145,17 @@ impl Machine {
     }
 }
 
-/// A sample: a number that makes noise, and its index, so that sums tell which ones there are.
+/// A sample: numbers that make noise, more of it to the left, and differ so that sums tell which samples there are.
 fn value(pixel: u32, sample: u32) -> Vec3 {
-    let noise = Random(u64::from(pixel) << 32 | u64::from(sample)).next_u64() % 256;
-    Vec3::new(noise as f32, sample as f32, 1.0)
+    let most = if is_noisy(pixel) { 256 } else { 32 };
+    let random = Random(u64::from(pixel) << 32 | u64::from(sample)).next_u64();
+    let (noise, more) = (random % most, (random >> 32) % 16);
+    Vec3::new(noise as f32 + 128.0 - most as f32 / 2.0, more as f32, 1.0)
+}
+
+/// Whether a pixel is in the part of the image where noise is.
+const fn is_noisy(pixel: u32) -> bool {
+    pixel % SIZE[0] < 24
 }
 
 /// Machines that share a render.
@@ -158,7 +180,7 @@ struct Outcome {
 impl Simulation<'_> {
     fn new(budget: Budget, models: &[Model]) -> Self {
         let machines = models.iter().enumerate().map(|(me, model)| Machine::new(*model, me, 0.0)).collect();
-        let work = Work::new(SIZE, (budget, 0), models.len(), None, None);
+        let work = Work::new(SIZE, (budget, 0, false), models.len(), None, None);
         Self { work, machines, now: 0.0, ends: Vec::new() }
     }
 
@@ -213,7 +235,7 @@ impl Simulation<'_> {
                 self.ask(i);
             }
             Doing::Launch(part, took) => {
-                machine.take(&part);
+                machine.take(&part, work);
                 machine.busy_until = *now;
                 machine.paths = (part.paths() as f64 * LAUNCH / took).min(4.0 * machine.paths).max(32.0);
                 let took = Duration::from_secs_f64(took);
@@ -411,7 +433,7 @@ fn what_failing_machines_took_is_taken_again() {
 fn is_consistent(checkpoint: &Checkpoint) -> bool {
     let mut counts = vec![0; PIXELS as usize];
     let mut sum = 0_u64;
-    for Block { samples, invocations } in checkpoint.header.done.iter() {
+    for Block { samples, invocations, .. } in checkpoint.header.done.iter() {
         invocations.clone().for_each(|i| counts[i as usize] += samples.len() as u64);
         sum = sum.wrapping_add(fingerprint(samples, invocations));
     }
@@ -423,7 +445,7 @@ fn is_consistent(checkpoint: &Checkpoint) -> bool {
 #[test]
 fn noise_ends_a_render_at_the_same_sample() {
     for noise in [0.2, 0.06, 0.03] {
-        let budget = Budget { noise: Some(noise), ..Budget::of_samples(2000) };
+        let budget = Budget { noise: Some(NoiseGoal::Image(noise)), ..Budget::of_samples(2000) };
         let run = |models: &[Model]| Simulation::new(budget, models).run(&mut |_| {});
         let alone = run(FLEETS[0]);
         println!("{noise}: {:?}", alone.ends);
@@ -437,6 +459,54 @@ fn noise_ends_a_render_at_the_same_sample() {
             }
         }
     }
+}
+
+/// Whoever takes them, and however often one fails, pixels get the same samples: each once, and more where noise is.
+#[test]
+fn samples_go_where_noise_is() {
+    let measure = ErrorMeasure::Relative;
+    for (bound, percentile) in [(0.1, 100.0), (0.04, 99.0), (0.02, 90.0)] {
+        let goal = ErrorGoal { bound, measure, percentile, is_uniform: false };
+        let budget = Budget { noise: Some(NoiseGoal::Pixels(goal)), ..Budget::of_samples(4000) };
+        let run = |models: &[Model]| Simulation::new(budget, models).run(&mut |_| {});
+        let counts = |outcome: &Outcome| outcome.film.pixels.iter().map(|p| p.count).collect::<Vec<_>>();
+        let alone = run(FLEETS[0]);
+        let mean = |noisy: bool| {
+            let of = counts(&alone).into_iter().zip(0..).filter(|(_, pixel)| is_noisy(*pixel) == noisy);
+            let all: Vec<u64> = of.map(|(count, _)| count).collect();
+            all.iter().sum::<u64>() as f64 / all.len() as f64
+        };
+        println!("{bound}: {} and {} samples", mean(true), mean(false));
+        assert!(mean(true) > 2.0 * mean(false), "{bound}");
+        let within = part_within(&measure.errors(&ImageEstimate::from(&alone.film)), bound);
+        assert!(within >= percentile / 100.0, "{bound}: {within}");
+        for models in FLEETS {
+            let failing = Model { fails: 0.1, ..Model::gpu(2e6) };
+            for models in [models.to_vec(), [models, &[failing]].concat()] {
+                let outcome = run(&models);
+                assert_eq!(wrong_by_pixel(&outcome), None, "{models:?}");
+                assert!(counts(&outcome) == counts(&alone), "{models:?}");
+            }
+        }
+        let silent = Model { fails: 0.2, is_silent: true, ..Model::gpu(1e6) };
+        assert!(wrong_by_pixel(&run(&[silent])).is_some(), "what is lost does not show");
+    }
+}
+
+/// What is wrong with an image of which each pixel is to have the samples below a number of its own.
+fn wrong_by_pixel(outcome: &Outcome) -> Option<String> {
+    let mut sum = 0_u64;
+    for (pixel, i) in outcome.film.pixels.iter().zip(0..) {
+        let samples = 0..pixel.count as u32;
+        let expected: Vec3 = samples.clone().map(|sample| value(i, sample)).sum();
+        if pixel.sum.map(|sum| sum.get() as f32) != expected.to_array() {
+            return Some(format!("pixel {i}: {pixel:?}"));
+        }
+        let (x, y) = (i % SIZE[0], i / SIZE[0]);
+        let part = (y / 4 * (SIZE[0] / 8) + x / 8) * 32 + y % 4 * 8 + x % 8;
+        sum = sum.wrapping_add(fingerprint(&samples, &(part..part + 1)));
+    }
+    (outcome.taken.fingerprint != sum).then(|| "the fingerprint".into())
 }
 
 /// An observer who always wants to see the image, and the images that it has seen.
@@ -512,8 +582,8 @@ fn a_machine_alone_shows_what_others_have_published() {
 
 /// The work of one sample of each pixel, of which machines have these halves.
 fn halves(budget: Budget) -> (Work<'static>, [Block; 2]) {
-    let work = Work::new(SIZE, (budget, 0), 2, None, None);
-    let half = |invocations| Block { samples: 0..1, invocations };
+    let work = Work::new(SIZE, (budget, 0, false), 2, None, None);
+    let half = |invocations| Block { samples: 0..1, invocations, round: 0 };
     (work, [half(0..PIXELS / 2), half(PIXELS / 2..PIXELS)])
 }
 
@@ -558,7 +628,7 @@ fn an_earlier_run_survives_machines_that_do_not_begin() {
     std::fs::write(&path, "an earlier checkpoint").unwrap();
     let checkpoints = Checkpoints::new(path.clone(), Duration::ZERO, Default::default());
     let resumed = Resumed::of_film(earlier.clone(), 0..3, 1.0);
-    let work = Work::new(SIZE, (Budget::of_samples(8), 0), 1, Some(&checkpoints), Some(resumed));
+    let work = Work::new(SIZE, (Budget::of_samples(8), 0, false), 1, Some(&checkpoints), Some(resumed));
     work.leave(0);
     assert!(work.is_unfinished());
     work.keep();
@@ -575,7 +645,7 @@ fn an_earlier_run_survives_machines_that_do_not_begin() {
 #[test]
 fn threads_wait_for_each_other() {
     for fails in [false, true] {
-        let work = Work::new(SIZE, (Budget::of_samples(9), 0), 3, None, None);
+        let work = Work::new(SIZE, (Budget::of_samples(9), 0, false), 3, None, None);
         std::thread::scope(|scope| {
             for (me, model) in [Model::gpu(1e6), Model::gpu(5e5), Model::cpu(5e4)].into_iter().enumerate() {
                 let work = &work;
@@ -608,7 +678,7 @@ fn labour(work: &Work<'_>, mut machine: Machine, fails: bool) {
             if fails && launches == 3 {
                 return work.leave(me);
             }
-            machine.take(&part);
+            machine.take(&part, &work);
             let took = Duration::from_secs_f64(part.paths() as f64 / machine.model.rate);
             std::thread::sleep(took);
             work.report(me, part, (took, took));

@@ -1,0 +1,42 @@
+//! `--heatmap`: a picture of how many samples each pixel got.
+
+use std::path::PathBuf;
+
+use torrance_image::compare::maps;
+use torrance_image::film::write::{Destination, Target};
+use torrance_image::film::{Film, Format};
+
+use super::{Failure, say};
+use torrance_image::film::write::{WriteError, WrittenFile};
+
+/// Where to show samples.
+#[derive(Debug, clap::Args)]
+pub(super) struct HeatmapArgs {
+    /// PNG file to write a map of the samples of each pixel to, on a logarithmic scale
+    #[arg(long, value_name = "FILE")]
+    heatmap: Option<PathBuf>,
+}
+
+impl HeatmapArgs {
+    /// The place of the file, which is none of the images.
+    pub(super) fn check(&self, targets: &[Target]) -> Result<Option<Destination>, Failure> {
+        let Some(path) = &self.heatmap else { return Ok(None) };
+        let Target { destination, format } = Target::check(path).map_err(Failure::input)?;
+        if format != Format::Png {
+            return Err(Failure::output(path, "a heatmap is a .png file"));
+        }
+        if targets.iter().any(|target| target.destination.is_file(path)) {
+            return Err(Failure::output(path, "is one of the images"));
+        }
+        Ok(Some(destination))
+    }
+}
+
+/// Writes the map of a film's samples, and says what its colours mean unless `quiet`.
+pub(super) fn write(place: &Destination, film: &Film, quiet: bool) -> Result<WrittenFile, WriteError> {
+    let picture = maps::samples(film);
+    if !quiet {
+        say(&picture.scale);
+    }
+    place.write_encoded(picture.png())
+}

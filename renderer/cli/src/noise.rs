@@ -1,0 +1,105 @@
+//! `--noise`: the noise that ends a render.
+
+use renderer::render::{ErrorGoal, NoiseGoal};
+use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
+use torrance_image::film::{ImageEstimate, Statistics};
+
+use super::Notes;
+use super::render::ImageArgs;
+use super::values;
+
+/// When noise ends a render.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct NoiseArgs {
+    /// Stop when noise is as low, as in 1% or 0.01, and take samples where it is not; without --spp, as many as it takes
+    #[arg(long, value_name = "ERROR", value_parser = values::noise, allow_negative_numbers = true)]
+    noise: Option<f64>,
+
+    /// What the bound of --noise is for
+    #[arg(long, value_name = "WHAT", default_value = "pixels", value_parser = values::choice(KINDS), requires = "noise")]
+    noise_of: Kind,
+
+    /// Percentage of the pixels whose errors are to be within the bound of --noise
+    #[arg(long, value_name = "PERCENT", default_value = "99", value_parser = values::percentile, requires = "noise")]
+    percentile: f64,
+
+    /// Take as many samples of every pixel, however noisy some are
+    #[arg(long, requires = "noise")]
+    uniform: bool,
+}
+
+/// What a bound is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pixels,
+    Display,
+    Image,
+}
+
+const KINDS: &[(&str, &str, Kind)] = &[
+    (
+        "pixels",
+        "Standard errors of the pixels, relative to their luminance, or to a tenth of the image's mean where it is darker",
+        Kind::Pixels,
+    ),
+    (
+        "display",
+        "Standard errors of the pixels as a display shows them, by --exposure and --tonemap; white is 100%",
+        Kind::Display,
+    ),
+    (
+        "image",
+        "The root mean square of all standard errors, relative to the image's mean; implies --uniform",
+        Kind::Image,
+    ),
+];
+
+impl NoiseArgs {
+    /// Whether noise ends the render.
+    pub(super) const fn is_given(&self) -> bool {
+        self.noise.is_some()
+    }
+
+    /// The noise to reach, of images that are developed by `image`, if each is one of so many parts: that of their mean is the bound.
+    pub(super) fn goal(&self, image: &ImageArgs, parts: u32) -> Option<NoiseGoal> {
+        let bound = self.noise? * f64::from(parts).sqrt();
+        let measure = match self.noise_of {
+            Kind::Image => return Some(NoiseGoal::Image(bound)),
+            Kind::Pixels => ErrorMeasure::Relative,
+            Kind::Display => image.displayed(),
+        };
+        let (percentile, is_uniform) = (self.percentile, self.uniform);
+        Some(NoiseGoal::Pixels(ErrorGoal { bound, measure, percentile, is_uniform }))
+    }
+}
+
+impl Notes {
+    /// Warns of an image that did not reach the noise that was wanted, or ended because it had none.
+    pub(super) fn warn_of_noise(&mut self, name: &str, measured: &ImageEstimate, goal: &NoiseGoal) {
+        let noise = Statistics::relative_stderr_of(measured);
+        if noise == 0.0 {
+            return self.warn(format!("{name} showed no noise at all at the first look, and ended"));
+        }
+        match goal {
+            NoiseGoal::Image(wanted) => self.warn_of_image_noise(name, noise, *wanted),
+            NoiseGoal::Pixels(ErrorGoal { bound, measure, percentile, .. }) => {
+                let errors = measure.errors(measured);
+                let within = 100.0 * part_within(&errors, *bound);
+                if within < *percentile {
+                    let [bound, error] = [*bound, error_at(errors, *percentile)].map(|x| 100.0 * x);
+                    self.warn(format!(
+                        "{name} ended with {within:.2} % of its pixels within {bound:.3} %, and {percentile} % within {error:.3} %"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// As [`Notes::warn_of_noise`], of the noise of an image as a whole.
+    pub(super) fn warn_of_image_noise(&mut self, name: &str, noise: f64, wanted: f64) {
+        if noise.is_nan() || noise > wanted * 1.001 {
+            let [noise, wanted] = [noise, wanted].map(|x| 100.0 * x);
+            self.warn(format!("{name} ended at a noise of {noise:.3} %, not {wanted:.3} %"));
+        }
+    }
+}

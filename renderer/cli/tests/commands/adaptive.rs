@@ -1,0 +1,136 @@
+//! `--noise` with samples where the noise is.
+
+use serde_json::Value;
+use torrance_image::film::error::{ErrorMeasure, part_within};
+use torrance_image::film::layers::{Layers, Samples};
+use torrance_image::film::{Format, ImageEstimate, read, read_layers};
+
+use crate::program::{Folder, Outcome};
+
+fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
+    let arguments = ["render", "scene.toml", "--size=96x64", "--device=cpu", "-o", output];
+    let outcome = folder.run(&[&arguments, options].concat());
+    assert_eq!(outcome.code, Some(0), "{options:?}: {outcome:?}");
+    outcome
+}
+
+fn layers(folder: &Folder, name: &str) -> Layers {
+    read_layers(&folder.at(name)).expect("an image")
+}
+
+/// Samples of each pixel.
+fn counts(layers: &Layers) -> Vec<u32> {
+    let channel = layers.channels.iter().find(|channel| channel.name == "samples").expect("a layer");
+    match &channel.samples {
+        Samples::Uint(counts) => counts.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The part of the pixels whose errors are at most `bound`.
+fn within(layers: &Layers, bound: f64) -> f64 {
+    let measured = ImageEstimate::from_layer(layers, "", Format::Exr).expect("an image with noise");
+    part_within(&ErrorMeasure::Relative.errors(&measured), bound)
+}
+
+/// Errors are within the bound, with fewer samples than where all pixels get as many; the picture of samples shows which got more.
+#[test]
+fn samples_go_where_noise_is() {
+    let folder = Folder::new();
+    let goal = ["--noise=8%", "--percentile=95"];
+    let outcome = render(&folder, "a.exr", &[&goal[..], &["--heatmap=map.png", "--json"]].concat());
+    let summary: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let a = layers(&folder, "a.exr");
+    let of_a = counts(&a);
+    let mean = of_a.iter().map(|n| f64::from(*n)).sum::<f64>() / of_a.len() as f64;
+    let (fewest, most) = (of_a.iter().min().unwrap(), of_a.iter().max().unwrap());
+    assert_eq!(
+        (summary["spp"].as_u64(), summary["most_spp"].as_u64()),
+        (Some((*fewest).into()), Some((*most).into()))
+    );
+    assert!((summary["mean_spp"].as_f64().unwrap() - mean).abs() < 1e-9 && most > &(2 * fewest), "{summary}");
+    assert!(within(&a, 0.08) >= 0.95, "{}", within(&a, 0.08));
+    let said = format!("samples: {fewest} of black pixels, {most} of bright yellow ones");
+    assert!(outcome.stderr.contains(&said), "{outcome:?}");
+    // What is bright on the map has more samples than what is dark.
+    let map = read(&folder.at("map.png")).expect("a picture");
+    let mean_of = |is_bright: bool| {
+        let of = map.pixels.iter().zip(&of_a).filter(|(p, _)| (p.iter().sum::<f32>() > 0.6) == is_bright);
+        let all: Vec<f64> = of.map(|(_, n)| f64::from(*n)).collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    assert!((map.width, map.height) == (96, 64) && mean_of(true) > 2.0 * mean_of(false));
+
+    render(&folder, "even.exr", &[&goal[..], &["--uniform"]].concat());
+    let even = layers(&folder, "even.exr");
+    let of_even = counts(&even);
+    assert!(
+        of_even.iter().all(|n| *n == of_even[0])
+            && f64::from(of_even[0]) > mean
+            && within(&even, 0.08) >= 0.95
+    );
+    // The same samples on one thread, and of the two images no difference but noise.
+    render(&folder, "again.exr", &[&goal[..], &["--threads=1"]].concat());
+    assert!(layers(&folder, "again.exr").channels == a.channels, "every bit");
+    render(&folder, "other.exr", &[&goal[..], &["--uniform", "--seed=1"]].concat());
+    assert_eq!(folder.run(&["compare", "a.exr", "other.exr"]).code, Some(0));
+}
+
+/// What a display clips needs no more samples.
+#[test]
+fn errors_count_as_displays_show_them() {
+    let folder = Folder::new();
+    let spp = |options: &[&str]| {
+        let outcome = render(
+            &folder,
+            "a.exr",
+            &[&["--noise=2%", "--noise-of=display", "--json", "--force"], options].concat(),
+        );
+        let summary: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+        summary["mean_spp"].as_f64().unwrap()
+    };
+    let [usual, bright] = [&["--exposure=0"][..], &["--exposure=12"]].map(spp);
+    assert!(bright < 0.8 * usual, "{bright} and {usual}");
+}
+
+/// Parts of a render reach the noise together.
+#[test]
+fn parts_reach_the_noise_together() {
+    let folder = Folder::new();
+    let options = ["--noise=8%", "--percentile=95", "--spp=65536", "--aov=stderr,samples,sums"];
+    for part in ["1", "2"] {
+        render(&folder, &format!("{part}.exr"), &[&options[..], &[&format!("--shard={part}/2")]].concat());
+    }
+    let outcome = folder.run(&["merge", "1.exr", "2.exr", "-o", "all.exr"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(!outcome.stderr.contains("warning"), "{outcome:?}");
+    let [one, two, all] = ["1.exr", "2.exr", "all.exr"].map(|name| layers(&folder, name));
+    let sums: Vec<_> = counts(&one).iter().zip(counts(&two)).map(|(a, b)| a + b).collect();
+    assert_eq!(counts(&all), sums);
+    assert!(
+        within(&all, 0.08) >= 0.94 && within(&one, 0.08) < 0.9,
+        "{} {}",
+        within(&all, 0.08),
+        within(&one, 0.08)
+    );
+}
+
+#[test]
+fn what_is_not_reached_is_told() {
+    let folder = Folder::new();
+    let outcome = render(&folder, "a.exr", &["--noise=0.1%", "--spp=64"]);
+    assert!(outcome.stderr.contains("warning: the image ended with "), "{outcome:?}");
+    assert!(outcome.stderr.contains(" % of its pixels within 0.100 %, and 99 % within "), "{outcome:?}");
+    for (options, message) in [
+        (&["--uniform"][..], "--noise <ERROR>"),
+        (&["--noise=1%", "--percentile=0"], "expected a percentage above 0 and up to 100, as in 99"),
+        (&["--noise=1%", "--noise-of=pixel"], "similar value exists: 'pixels'"),
+        (&["--noise=1%", "--heatmap=map.jpg"], "a heatmap is a .png file"),
+        (&["--noise=1%", "--heatmap=b.png", "-o=b.png"], "is one of the images"),
+    ] {
+        let outcome = folder.run(&[&["render", "scene.toml", "-o", "b.exr"], options].concat());
+        assert_eq!(outcome.code, Some(1), "{options:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(message), "{options:?}: {outcome:?}");
+    }
+    assert_eq!(folder.names(), ["a.exr"]);
+}
