@@ -5,6 +5,7 @@ mod blocks;
 mod checkpoint;
 mod films;
 mod first_hits;
+pub mod mattes;
 mod noise;
 mod observer;
 mod pace;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use device::bsdf::{Basic, Glass};
 use device::features::Compiled;
+use device::matte::MattePixel;
 use device::path::SampleArgs;
 use device::path::stage::stages;
 use device::scene::SceneView;
@@ -53,6 +55,7 @@ pub use wavefront::{Paths, When};
 pub use work::Taken;
 
 use films::{Films, HostFilms, RawFilms};
+use mattes::Mattes;
 use pace::{Pace, layers};
 use placement::{Demand, Placement};
 use shift::Shift;
@@ -131,6 +134,8 @@ pub struct Options<'a> {
     /// [`Rendered::first_hits`], with the texture coordinates of these, one element for every primitive of the scene
     /// ([`crate::assemble::texture_coordinates`]), or none for them to be left out.
     pub first_hits: Option<&'a [TriangleUvs]>,
+    /// [`Rendered::mattes`], by these names.
+    pub mattes: Option<&'a Mattes>,
 }
 
 /// A finished, or interrupted, render.
@@ -143,6 +148,8 @@ pub struct Rendered {
     pub shorter: Option<[Film; 2]>,
     /// First hits of the camera rays, if they were asked for.
     pub first_hits: Option<FirstHits>,
+    /// What each pixel shows, if it was asked for: a film for each kind of matte.
+    pub mattes: Option<Vec<Vec<MattePixel>>>,
     /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
@@ -346,11 +353,12 @@ fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnM
     let progress = Progress { spp_target: work.budget().spp, ..progress };
     let size @ [width, height] = work.size();
     let (films, taken, interrupted) = work.finish(spent);
-    let HostFilms { image, shorter, first_hits } = films;
+    let HostFilms { image, shorter, first_hits, mattes } = films;
     Rendered {
         film: image.unwrap_or_else(|| Film::new(width, height)),
         shorter,
         first_hits: first_hits.map(|film| FirstHits::new(size, &film)),
+        mattes,
         stage_times: None,
         progress,
         taken,
@@ -379,6 +387,9 @@ pub(crate) fn prepare<B: Primitives>(
     backend.specialize(scene.features);
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
+    }
+    if options.mattes.is_some() {
+        backend.prepare::<stages::matte>()?;
     }
     if let Some(paths) = options.integrator.wavefront(scene, spp) {
         wavefront::prepare(backend, scene, paths)?;

@@ -6,8 +6,8 @@ use super::trace::{
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
-    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, MeanArgs, MegakernelArgs, PathSettings, PathState,
-    Specimen, WavefrontArgs,
+    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, MatteArgs, MeanArgs, MegakernelArgs, PathSettings,
+    PathState, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
@@ -25,6 +25,7 @@ use crate::material::{
     Material, PlasticMaterial, PrincipledMaterial, Scalar, SheenMaterial, Surfaces, ThinDielectricMaterial,
     Tints,
 };
+use crate::matte::MattePixel;
 use crate::ray::{Cone, Ray};
 use crate::scene::SceneView;
 use crate::shape::Primitive;
@@ -93,10 +94,12 @@ layout! {
     FilmPixel;
     FirstHitPixel;
     Sum;
+    MattePixel;
     // Arguments of stages, and what they point to.
     PathSettings;
     MegakernelArgs { film, settings, samples };
     FirstHitArgs { uvs };
+    MatteArgs { films, ends };
     GatherArgs { pixels };
     MeanArgs { pixels };
     Specimen { count };

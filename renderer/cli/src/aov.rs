@@ -16,6 +16,8 @@ pub(super) struct Choices(Vec<Choice>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     One(Aov),
+    /// All kinds of Cryptomatte.
+    Mattes,
     All,
     None,
 }
@@ -27,7 +29,7 @@ pub(super) fn choices(text: &str) -> Result<Choices, String> {
 
 fn choice(name: &str) -> Result<Choice, String> {
     /// Names of layers in other programs.
-    const SYNONYMS: [(&str, &str); 7] = [
+    const SYNONYMS: [(&str, &str); 10] = [
         ("depth", "Z"),
         ("normal", "N"),
         ("normals", "N"),
@@ -35,9 +37,13 @@ fn choice(name: &str) -> Result<Choice, String> {
         ("variance", "stderr"),
         ("id", "shape"),
         ("spp", "samples"),
+        ("cryptoobject", "crypto_object"),
+        ("cryptomaterial", "crypto_material"),
+        ("cryptoasset", "crypto_asset"),
     ];
     match name.to_lowercase().as_str() {
         "all" => return Ok(Choice::All),
+        "cryptomatte" => return Ok(Choice::Mattes),
         "none" => return Ok(Choice::None),
         _ => {}
     }
@@ -47,7 +53,7 @@ fn choice(name: &str) -> Result<Choice, String> {
     if let Some((_, known)) = SYNONYMS.into_iter().find(|(other, _)| other.eq_ignore_ascii_case(name)) {
         return Err(format!("{} is called {} here", quoted(name), quoted(known)));
     }
-    let names = Aov::ALL.into_iter().map(|(name, _)| name).chain(["all"]);
+    let names = Aov::ALL.into_iter().map(|(name, _)| name).chain(["cryptomatte", "all"]);
     Err(format!("unknown layer {}{}", quoted(name), hint(name, "there are", names)))
 }
 
@@ -57,6 +63,9 @@ fn chosen(options: &[Choices]) -> BTreeSet<Aov> {
     for choice in options.iter().flat_map(|o| &o.0) {
         match choice {
             Choice::One(aov) => drop(chosen.insert(*aov)),
+            Choice::Mattes => {
+                chosen.extend(Aov::ALL.map(|(_, aov)| aov).into_iter().filter(|aov| aov.matte().is_some()));
+            }
             Choice::All => {
                 chosen.extend(Aov::ALL.map(|(_, aov)| aov).into_iter().filter(|aov| *aov != Aov::Sums))
             }

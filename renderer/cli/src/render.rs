@@ -88,8 +88,8 @@ pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all of these, separated by
-    /// commas; stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
+    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, cryptomatte, or all of these,
+    /// separated by commas; stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
     /// images without loss, are there in parts of a render
     #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
     aov: Vec<aov::Choices>,
@@ -202,6 +202,9 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     args.integrator.check(&args.stages)?;
     args.shard.check(&targets)?;
     let mut plan = aov::plan(&args.aov, &targets)?;
+    if plan.has_mattes() {
+        args.image.exr.check_ids()?;
+    }
     if args.shard.is_part() {
         plan.add_sums();
     }

@@ -58,8 +58,8 @@ fn emitting<'a>(
     shape_of: &'a ShapeOf,
     shapes: &'a [&'a Shape],
 ) -> impl Iterator<Item = (Range<u32>, &'a Shape)> {
-    let runs = shape_of.runs().map(|(prims, shape)| (prims, shapes[shape as usize]));
-    runs.filter(|(_, shape)| shape.emits())
+    let ranges = shape_of.ranges().map(|(prims, shape)| (prims, shapes[shape as usize]));
+    ranges.filter(|(_, shape)| shape.emits())
 }
 
 /// Surfaces of a scene.

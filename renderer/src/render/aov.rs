@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use device::camera::{Camera, Projection};
 use device::film::FirstHitPixel;
+use device::matte::MattePixel;
 use device::shape::triangle::TriangleUvs;
 use glam::Vec3;
+use torrance_image::film::cryptomatte::Coverage;
 use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
@@ -14,6 +16,7 @@ use torrance_scene::limits::{
 };
 
 use super::first_hits::FirstHitSums;
+use super::mattes::{Matte, Mattes};
 use super::{FirstHit, FirstHits, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
 
@@ -48,6 +51,8 @@ pub enum Aov {
     Shape,
     /// `id.material`: which material, likewise.
     Material,
+    /// A Cryptomatte.
+    Crypto(Matte),
 }
 
 /// The depth of nothing: finite, for tools that filter; Blender writes the same.
@@ -70,12 +75,17 @@ pub const FOCUS_DISTANCE: &str = "focusDistance";
 const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 =
     (2 * size_of::<FirstHitPixel>() + size_of::<FirstHitSums>()) as u128;
 
+/// Memory that one pixel takes for each kind of matte: the back end's counts, the same on their way to the host, those there, and
+/// what of the pixel is covered.
+const BYTES_PER_PIXEL_OF_MATTE: u128 =
+    (3 * size_of::<MattePixel>() + size_of::<Coverage>() + 6 * size_of::<(u32, f64)>()) as u128;
+
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
     /// All layers, by the names that users give them.
-    pub const ALL: [(&'static str, Self); 14] = [
+    pub const ALL: [(&'static str, Self); 17] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
         ("sums", Self::Sums),
@@ -90,6 +100,9 @@ impl Aov {
         ("uv", Self::Uv),
         ("shape", Self::Shape),
         ("material", Self::Material),
+        ("crypto_object", Self::Crypto(Matte::Object)),
+        ("crypto_material", Self::Crypto(Matte::Material)),
+        ("crypto_asset", Self::Crypto(Matte::Asset)),
     ];
 
     /// Whether it takes films of shorter paths.
@@ -97,9 +110,17 @@ impl Aov {
         matches!(self, Self::Emission | Self::Direct | Self::Indirect)
     }
 
+    /// The matte that it is, if it is one.
+    pub fn matte(self) -> Option<Matte> {
+        match self {
+            Self::Crypto(matte) => Some(matte),
+            _ => None,
+        }
+    }
+
     /// Whether it takes what the camera rays meet first.
     pub fn is_of_first_hit(self) -> bool {
-        self >= Self::Albedo
+        (Self::Albedo..=Self::Material).contains(&self)
     }
 }
 
@@ -128,6 +149,7 @@ pub struct AovPlan {
     aovs: BTreeSet<Aov>,
     names: Names,
     uvs: Vec<TriangleUvs>,
+    mattes: Mattes,
 }
 
 impl AovPlan {
@@ -151,8 +173,10 @@ impl AovPlan {
     /// # Errors
     /// Films for all layers do not fit into memory.
     pub fn describe(&mut self, description: &Description) -> Result<(), SizeError> {
+        self.mattes = Mattes::new(self.aovs.iter().filter_map(|aov| aov.matte()), description);
         let Options { shorter, first_hits, .. } = self.options();
         let bytes = BYTES_PER_PIXEL
+            + self.mattes.len() as u128 * BYTES_PER_PIXEL_OF_MATTE
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
             + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
         check_memory(description.render.width, description.render.height, bytes, memory_for_film())?;
@@ -169,14 +193,19 @@ impl AovPlan {
         Options {
             shorter: self.aovs.iter().any(|aov| aov.is_split_light()),
             first_hits: of_first_hit.then_some(self.uvs.as_slice()),
+            mattes: (!self.mattes.is_empty()).then_some(&self.mattes),
             ..Options::default()
         }
     }
 
     /// Whether there are layers that take films beside that of the image.
     pub fn has_other_films(&self) -> bool {
-        let Options { shorter, first_hits, .. } = self.options();
-        shorter || first_hits.is_some()
+        self.aovs.iter().any(|aov| aov.is_split_light() || aov.is_of_first_hit()) || self.has_mattes()
+    }
+
+    /// Whether there are Cryptomattes.
+    pub fn has_mattes(&self) -> bool {
+        self.aovs.iter().any(|aov| aov.matte().is_some())
     }
 
     /// The names of the layers.
@@ -192,7 +221,11 @@ impl AovPlan {
 
     /// The image and its layers.
     pub fn layers(&self, rendered: &Rendered, scene: &SceneData) -> Layers {
-        layers(rendered, scene, &self.names, &self.aovs)
+        let mut layers = layers(rendered, scene, &self.names, &self.aovs);
+        if let Some(films) = &rendered.mattes {
+            self.mattes.push(films, &mut layers);
+        }
+        layers
     }
 }
 
@@ -201,7 +234,17 @@ pub fn layers_of(image: &Layers) -> BTreeSet<&str> {
     let names =
         image.channels.iter().map(|channel| channel.name.strip_prefix("id.").unwrap_or(&channel.name));
     let layers = names.map(|name| name.split_once('.').map_or(name, |(layer, _)| layer));
+    let layers = layers.map(|layer| matte_of(layer).unwrap_or(layer));
     layers.filter(|layer| !RGB.contains(layer)).collect()
+}
+
+/// The name that users give to the Cryptomatte whose ranks are in a layer.
+fn matte_of(layer: &str) -> Option<&'static str> {
+    let is_of = |aov: &Aov| {
+        let level = aov.matte().and_then(|matte| layer.strip_prefix(matte.kind()));
+        level.is_some_and(|level| level.bytes().all(|c| c.is_ascii_digit()))
+    };
+    Aov::ALL.into_iter().find(|(_, aov)| is_of(aov)).map(|(name, _)| name)
 }
 
 /// The image and the requested layers, as far as their data was rendered.

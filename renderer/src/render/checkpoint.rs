@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use device::film::{FilmPixel, FirstHitPixel};
+use device::matte::MattePixel;
 use serde::{Deserialize, Serialize};
 use torrance_image::film::ranges::{fingerprint, parts};
 use torrance_image::film::write::Destination;
@@ -135,12 +136,15 @@ const IMAGE: &str = "image";
 const EMISSION: &str = "emission";
 const DIRECT: &str = "direct";
 const FIRST_HITS: &str = "firstHits";
+const MATTE: &str = "matte";
 const OPEN: &str = "open.";
 
 /// Bytes that a film of this name has for each pixel.
 fn bytes_per_pixel(name: &str) -> u64 {
     let bytes = match name.strip_prefix(OPEN) {
         None if name == FIRST_HITS => size_of::<FirstHitSums>(),
+        Some(MATTE) => size_of::<MattePixel>(),
+        None if name == MATTE => size_of::<MattePixel>(),
         None => size_of::<Pixel>(),
         Some(FIRST_HITS) => size_of::<FirstHitPixel>(),
         Some(_) => size_of::<FilmPixel>(),
@@ -161,13 +165,19 @@ fn sections<'a>(host: &'a HostFilms, open: Option<&'a RawFilms>) -> Vec<(String,
     if let Some(hits) = &host.first_hits {
         add("", FIRST_HITS, cast_slice(hits));
     }
-    if let Some(RawFilms { image, shorter, first_hits }) = open {
+    for film in host.mattes.iter().flatten() {
+        add("", MATTE, cast_slice(film));
+    }
+    if let Some(RawFilms { image, shorter, first_hits, mattes }) = open {
         add(OPEN, IMAGE, cast_slice(image));
         for (name, film) in [EMISSION, DIRECT].into_iter().zip(shorter.iter().flatten()) {
             add(OPEN, name, cast_slice(film));
         }
         if let Some(hits) = first_hits {
             add(OPEN, FIRST_HITS, cast_slice(hits));
+        }
+        for film in mattes.iter().flatten() {
+            add(OPEN, MATTE, cast_slice(film));
         }
     }
     all
@@ -309,6 +319,13 @@ impl Resumed {
             let digest = *digest;
             match name.strip_prefix(OPEN) {
                 None if name == IMAGE => host.image = Some(film(read_pixels(file, n, digest)?)),
+                None if name == MATTE => {
+                    host.mattes.get_or_insert_default().push(read_pixels(file, n, digest)?);
+                }
+                Some(MATTE) => {
+                    let open = open.get_or_insert_default();
+                    open.mattes.get_or_insert_default().push(read_pixels(file, n, digest)?);
+                }
                 None if name == FIRST_HITS => host.first_hits = Some(read_pixels(file, n, digest)?),
                 None if name == EMISSION || name == DIRECT => {
                     shorter.push(film(read_pixels(file, n, digest)?));

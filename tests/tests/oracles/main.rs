@@ -11,6 +11,7 @@ mod instances;
 mod lights;
 mod many_instances;
 mod materials;
+mod mattes;
 mod references;
 mod standard_errors;
 mod verdicts;

@@ -1,5 +1,6 @@
 //! The film: sums over every pixel's samples, and the images made from them.
 
+pub mod cryptomatte;
 pub mod develop;
 mod display;
 pub mod encode;
