@@ -5,6 +5,7 @@ mod blocks;
 mod checkpoint;
 mod films;
 mod first_hits;
+pub mod light_groups;
 pub mod mattes;
 mod noise;
 mod observer;
@@ -31,6 +32,7 @@ use device::path::SampleArgs;
 use device::path::stage::stages;
 use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
+use glam::DVec3;
 use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Film;
@@ -55,6 +57,7 @@ pub use wavefront::{Paths, When};
 pub use work::Taken;
 
 use films::{Films, HostFilms, RawFilms};
+use light_groups::LightGroups;
 use mattes::Mattes;
 use pace::{Pace, layers};
 use placement::{Demand, Placement};
@@ -136,6 +139,8 @@ pub struct Options<'a> {
     pub first_hits: Option<&'a [TriangleUvs]>,
     /// [`Rendered::mattes`], by these names.
     pub mattes: Option<&'a Mattes>,
+    /// [`Rendered::light_groups`], of these groups.
+    pub light_groups: Option<&'a LightGroups>,
 }
 
 /// A finished, or interrupted, render.
@@ -150,6 +155,8 @@ pub struct Rendered {
     pub first_hits: Option<FirstHits>,
     /// What each pixel shows, if it was asked for: a film for each kind of matte.
     pub mattes: Option<Vec<Vec<MattePixel>>>,
+    /// Light by where it comes from, if it was asked for: of each group the sums over the samples of [`Rendered::film`].
+    pub light_groups: Option<Vec<Vec<DVec3>>>,
     /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
@@ -353,12 +360,13 @@ fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnM
     let progress = Progress { spp_target: work.budget().spp, ..progress };
     let size @ [width, height] = work.size();
     let (films, taken, interrupted) = work.finish(spent);
-    let HostFilms { image, shorter, first_hits, mattes } = films;
+    let HostFilms { image, shorter, first_hits, mattes, light_groups } = films;
     Rendered {
         film: image.unwrap_or_else(|| Film::new(width, height)),
         shorter,
         first_hits: first_hits.map(|film| FirstHits::new(size, &film)),
         mattes,
+        light_groups,
         stage_times: None,
         progress,
         taken,
@@ -390,6 +398,9 @@ pub(crate) fn prepare<B: Primitives>(
     }
     if options.mattes.is_some() {
         backend.prepare::<stages::matte>()?;
+    }
+    if options.light_groups.is_some() {
+        backend.prepare::<stages::light_groups>()?;
     }
     if let Some(paths) = options.integrator.wavefront(scene, spp) {
         wavefront::prepare(backend, scene, paths)?;

@@ -6,13 +6,13 @@ use super::trace::{
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
-    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, MatteArgs, MeanArgs, MegakernelArgs, PathSettings,
-    PathState, Specimen, WavefrontArgs,
+    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, LightGroupArgs, MatteArgs, MeanArgs, MegakernelArgs,
+    PathSettings, PathState, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
 use crate::camera::Camera;
-use crate::film::{FilmPixel, FirstHitPixel, Sum};
+use crate::film::{FilmPixel, FirstHitPixel, GroupPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::light::{
     EmissiveSurface, Environment, GuideEntry, Light, Lighting, Portal, SkyTexel, Slide, Table,
@@ -94,11 +94,13 @@ layout! {
     FilmPixel;
     FirstHitPixel;
     Sum;
+    GroupPixel;
     MattePixel;
     // Arguments of stages, and what they point to.
     PathSettings;
     MegakernelArgs { film, settings, samples };
     FirstHitArgs { uvs };
+    LightGroupArgs { group_of, groups };
     MatteArgs { films, ends };
     GatherArgs { pixels };
     MeanArgs { pixels };

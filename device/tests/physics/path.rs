@@ -56,6 +56,12 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
         [(args + 8).next_multiple_of(16), args],
         "the arguments, then texture coordinates"
     );
+    assert_eq!(size("GroupPixel"), by_field(&[24, 12]), "GroupPixel");
+    assert_eq!(
+        words("LightGroupArgs"),
+        [(args + 8 + 4).next_multiple_of(16), args, args + 8],
+        "the arguments, then the groups of lights and their number"
+    );
     assert_eq!(size("MattePixel"), by_field(&[4; 33]), "MattePixel");
     assert_eq!(
         words("MatteArgs"),

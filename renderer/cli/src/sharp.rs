@@ -7,7 +7,7 @@ use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
 use torrance_image::film::cryptomatte;
 use torrance_image::film::encode::SOFTWARE;
 use torrance_image::film::estimate::PIXEL_FILTER;
-use torrance_image::film::layers::{SAMPLES, STDERR};
+use torrance_image::film::layers::{LIGHT, SAMPLES, STDERR};
 use torrance_image::film::{Extent, Format, Image, Layers, read_layers};
 
 use super::defocus::LensArgs;
@@ -57,7 +57,11 @@ impl Sharp {
         cryptomatte::remove(&mut others);
         for channel in &others.channels {
             let layer = channel.name.rsplit_once('.').map_or(&*channel.name, |(layer, _)| layer);
-            if layers.channel(&channel.name).is_none() && !UNTRUE.contains(&layer) && layer != "Y" {
+            if layers.channel(&channel.name).is_none()
+                && !UNTRUE.contains(&layer)
+                && !layer.starts_with(LIGHT)
+                && layer != "Y"
+            {
                 layers.channels.push(channel.clone());
             }
         }

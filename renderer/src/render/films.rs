@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use device::film::{FilmPixel, FirstHitPixel};
+use device::film::{FilmPixel, FirstHitPixel, GroupPixel};
 use device::matte::MattePixel;
 use device::path::stage::{Stage, stages};
-use device::path::{FirstHitArgs, GatherArgs, MOST_KINDS, MatteArgs, MeanArgs, MegakernelArgs};
+use device::path::{
+    FirstHitArgs, GatherArgs, LightGroupArgs, MOST_KINDS, MatteArgs, MeanArgs, MegakernelArgs,
+};
 use device::shape::triangle::TriangleUvs;
+use glam::DVec3;
 use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error, Place};
 use torrance_gpu::primitives::Primitives;
@@ -15,6 +18,7 @@ use torrance_image::film::{Film, Image, PIXELS_PER_TASK, Pixel, Wide};
 
 use super::Options;
 use super::first_hits::FirstHitSums;
+use super::light_groups::LightGroups;
 use super::mattes::{Mattes, Tables};
 use super::observer::FilmsSoFar;
 use super::placement::Shortage;
@@ -76,6 +80,15 @@ pub(super) struct RawFilms {
     pub(super) first_hits: Option<Vec<FirstHitPixel>>,
     /// [`Options::mattes`], a film of each kind.
     pub(super) mattes: Option<Vec<Vec<MattePixel>>>,
+    /// [`Options::light_groups`].
+    pub(super) light_groups: Option<RawGroups>,
+}
+
+/// Films of light groups: in each layer, that of one group after that of another.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct RawGroups {
+    pub(super) groups: usize,
+    pub(super) pixels: Vec<GroupPixel>,
 }
 
 /// How large films are.
@@ -89,10 +102,12 @@ pub(super) struct FilmShape {
     has_first_hits: bool,
     /// Films of mattes.
     mattes: Option<usize>,
+    light_groups: Option<usize>,
 }
 
 impl RawFilms {
-    pub(super) const NONE: Self = Self { image: Vec::new(), shorter: None, first_hits: None, mattes: None };
+    pub(super) const NONE: Self =
+        Self { image: Vec::new(), shorter: None, first_hits: None, mattes: None, light_groups: None };
 }
 
 impl FilmShape {
@@ -105,6 +120,10 @@ impl FilmShape {
             shorter: self.has_shorter.then(|| [film(), film()]),
             first_hits: self.has_first_hits.then(|| vec_of(FirstHitPixel::zeroed(), self.all)),
             mattes: self.mattes.map(|kinds| vec![vec_of(MattePixel::zeroed(), self.all); kinds]),
+            light_groups: self.light_groups.map(|groups| {
+                let pixels = vec_of(GroupPixel::zeroed(), groups * self.all);
+                RawGroups { groups, pixels }
+            }),
         }
     }
 }
@@ -126,6 +145,8 @@ pub(super) struct HostFilms {
     pub(super) first_hits: Option<Vec<FirstHitSums>>,
     /// A film of each kind of matte.
     pub(super) mattes: Option<Vec<Vec<MattePixel>>>,
+    /// The sums of each light group.
+    pub(super) light_groups: Option<Vec<Vec<DVec3>>>,
 }
 
 impl HostFilms {
@@ -154,6 +175,16 @@ impl HostFilms {
                 for layer in whole_films(layers, n) {
                     film.par_iter_mut().zip(layer).for_each(|(pixel, more)| pixel.merge(more));
                 }
+            }
+        }
+        if let Some(RawGroups { groups, pixels }) = &raw.light_groups {
+            let n = width as usize * height as usize;
+            let sums = self.light_groups.get_or_insert_with(|| vec![vec![DVec3::ZERO; n]; *groups]);
+            for (i, film) in whole_films(pixels, n).enumerate() {
+                let added = sums[i % groups].par_iter_mut().zip(film);
+                added.for_each(|(sum, GroupPixel { sum: more, .. })| {
+                    *sum += more.hi.as_dvec3() + more.lo.as_dvec3();
+                });
             }
         }
     }
@@ -225,6 +256,41 @@ impl<B: Backend> MatteFilms<B> {
     }
 }
 
+/// Films of light groups in the memory of a back end, with the group of each light.
+struct GroupFilms<B: Backend> {
+    groups: usize,
+    /// As in [`RawGroups`].
+    film: B::Buf<GroupPixel>,
+    group_of: B::Buf<u32>,
+}
+
+impl<B: Backend> GroupFilms<B> {
+    fn new(backend: &mut B, groups: &LightGroups, scene: &SceneData, pixels: usize) -> Result<Self, Error> {
+        Ok(Self {
+            groups: groups.len(),
+            film: backend.zeroed("films of light groups", groups.len() * pixels)?,
+            group_of: backend.upload("groups of lights", &groups.of_lights(&scene.lights.sources))?,
+        })
+    }
+
+    /// Takes the samples of `args` into them.
+    ///
+    /// # Safety
+    /// As [`Films::launch`].
+    unsafe fn launch(&self, backend: &mut B, args: &MegakernelArgs) -> Result<(), Error> {
+        let take = args.into_film(self.film.ptr());
+        let group_of = self.group_of.ptr().cast_const();
+        // SAFETY: as the caller promised; the lights are those of the scene.
+        unsafe {
+            backend.launch::<stages::light_groups>(LightGroupArgs {
+                take,
+                group_of,
+                groups: self.groups as u32,
+            })
+        }
+    }
+}
+
 /// The name of means in errors.
 pub(super) const MEAN: &str = "mean radiance";
 
@@ -238,6 +304,7 @@ pub(super) struct Films<B: Backend> {
     /// First hits, with the texture coordinates of the scene's primitives.
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
     mattes: Option<MatteFilms<B>>,
+    light_groups: Option<GroupFilms<B>>,
     /// Samples of the image that the host has taken over ([`Backend::FOLDS_FILMS`]).
     pub(super) folded: Option<Arc<Film>>,
 }
@@ -259,7 +326,10 @@ impl<B: Primitives> Films<B> {
         let first_hits =
             options.first_hits.map_or((0, 0), |uvs| (size_of::<FirstHitPixel>(), size_of_val(uvs)));
         let mattes = options.mattes.map_or(0, |mattes| MatteFilms::<B>::bytes(mattes, scene, pixels));
-        pixels * (images * size_of::<FilmPixel>() + first_hits.0) as u64 + first_hits.1 as u64 + mattes
+        let groups = options.light_groups.map_or(0, |groups| groups.len() * size_of::<GroupPixel>());
+        pixels * (images * size_of::<FilmPixel>() + first_hits.0 + groups) as u64
+            + first_hits.1 as u64
+            + mattes
     }
 
     /// Bytes of them that are in the memory of the host, as the machine's has no room.
@@ -273,6 +343,10 @@ impl<B: Primitives> Films<B> {
             Shortage::count(uvs, &mut bytes);
         }
         self.mattes.iter().for_each(|mattes| mattes.count_on_host(&mut bytes));
+        if let Some(GroupFilms { film, group_of, .. }) = &self.light_groups {
+            Shortage::count(film, &mut bytes);
+            Shortage::count(group_of, &mut bytes);
+        }
         bytes
     }
 
@@ -298,7 +372,9 @@ impl<B: Primitives> Films<B> {
             None => None,
         };
         let mattes = options.mattes.map(|mattes| MatteFilms::new(backend, mattes, scene, all)).transpose()?;
-        Ok(Self { pixels, image, shorter, first_hits, mattes, folded: None })
+        let light_groups = options.light_groups.map(|groups| GroupFilms::new(backend, groups, scene, all));
+        let light_groups = light_groups.transpose()?;
+        Ok(Self { pixels, image, shorter, first_hits, mattes, light_groups, folded: None })
     }
 
     /// Goes on with films of one layer that were published before.
@@ -322,6 +398,10 @@ impl<B: Primitives> Films<B> {
             let from = backend.upload("mattes of a checkpoint", from)?;
             backend.copy(&from, to)?;
         }
+        if let (Some(GroupFilms { film, .. }), Some(from)) = (&mut self.light_groups, &raw.light_groups) {
+            let from = backend.upload("light groups of a checkpoint", &from.pixels)?;
+            backend.copy(&from, film)?;
+        }
         Ok(())
     }
 
@@ -334,7 +414,7 @@ impl<B: Primitives> Films<B> {
         layers: u32,
     ) -> Result<Option<Self>, Error> {
         let pixels = scene.width as usize * scene.height as usize;
-        let Options { shorter, first_hits, mattes, .. } = options;
+        let Options { shorter, first_hits, mattes, light_groups, .. } = options;
         let suit = self.pixels == pixels
             && self.image.len() == pixels * layers as usize
             && self.shorter.is_some() == shorter
@@ -344,6 +424,8 @@ impl<B: Primitives> Films<B> {
             // And so may names.
             && self.mattes.is_none()
             && mattes.is_none()
+            && self.light_groups.is_none()
+            && light_groups.is_none()
             // There may be room on the machine by now.
             && self.on_host() == 0;
         if !suit {
@@ -388,6 +470,9 @@ impl<B: Primitives> Films<B> {
             }
             if let Some(mattes) = &self.mattes {
                 mattes.launch(backend, &args)?;
+            }
+            if let Some(groups) = &self.light_groups {
+                groups.launch(backend, &args)?;
             }
         }
         Ok(())
@@ -474,7 +559,15 @@ impl<B: Primitives> Films<B> {
             mattes.films.iter().zip(rooms).map(|(film, room)| backend.download_into(film, room)).collect()
         });
         let mattes = mattes.transpose()?;
-        Ok(RawFilms { image: self.gathered(backend, &self.image, room.image)?, shorter, first_hits, mattes })
+        let light_groups = match &self.light_groups {
+            Some(GroupFilms { groups, film, .. }) => {
+                let room = room.light_groups.unwrap_or_default().pixels;
+                Some(RawGroups { groups: *groups, pixels: backend.download_into(film, room)? })
+            }
+            None => None,
+        };
+        let image = self.gathered(backend, &self.image, room.image)?;
+        Ok(RawFilms { image, shorter, first_hits, mattes, light_groups })
     }
 
     /// Copies a film, whose layers are first put together: that is sooner done where they are than they are copied.
@@ -504,6 +597,7 @@ impl<B: Primitives> Films<B> {
             has_shorter: self.shorter.is_some(),
             has_first_hits: self.first_hits.is_some(),
             mattes: self.mattes.as_ref().map(|mattes| mattes.films.len()),
+            light_groups: self.light_groups.as_ref().map(|films| films.groups),
         }
     }
 }

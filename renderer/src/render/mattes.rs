@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
-use device::matte::MattePixel;
+use device::matte::{MOST_IDS, MattePixel};
 use device::path::NOTHING;
 use rayon::prelude::*;
-use torrance_image::film::cryptomatte::{self, Coverage, Manifest, RANKS};
+use torrance_image::film::cryptomatte::{self, Coverage, Manifest};
 use torrance_image::film::layers::Layers;
 use torrance_scene::{Description, Geometry, Shape};
 
 use crate::assemble::ShapeOf;
+
+/// Most ranks that a Cryptomatte can have: more names of a pixel are not told apart.
+pub const MOST_RANKS: usize = MOST_IDS;
 
 /// What mattes tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,15 +140,15 @@ impl Mattes {
         }
     }
 
-    /// Adds the layers of all kinds, of a film of each.
-    pub(super) fn push(&self, films: &[Vec<MattePixel>], layers: &mut Layers) {
-        self.0.iter().zip(films).for_each(|(names, film)| names.push(film, layers));
+    /// Adds the layers of all kinds, of a film of each, with so many ranks.
+    pub(super) fn push(&self, films: &[Vec<MattePixel>], ranks: usize, layers: &mut Layers) {
+        self.0.iter().zip(films).for_each(|(names, film)| names.push(film, ranks, layers));
     }
 }
 
 impl Names {
     /// Adds the layers of a film.
-    fn push(&self, film: &[MattePixel], layers: &mut Layers) {
+    fn push(&self, film: &[MattePixel], ranks: usize, layers: &mut Layers) {
         let Self { matte, names, .. } = self;
         let ids: Vec<u32> = names.iter().map(|name| cryptomatte::id(name)).collect();
         let id_of = |id: u32| if id == NOTHING { 0 } else { ids[id as usize - 1] };
@@ -155,7 +158,7 @@ impl Names {
         });
         let covered: Vec<Coverage> = covered.collect();
         let manifest: Manifest = names.iter().cloned().zip(ids.iter().copied()).collect();
-        layers.push_cryptomatte(matte.kind(), RANKS, &covered, &manifest);
+        layers.push_cryptomatte(matte.kind(), ranks, &covered, &manifest);
     }
 }
 

@@ -71,8 +71,9 @@ pub fn identity(
 ) -> Identity {
     let key = scene.key_of_render(scene_hash, 0, env!("CARGO_PKG_VERSION"));
     let mattes = options.mattes.map(|mattes| mattes.kinds().collect::<Vec<_>>().join(" and "));
-    let layers =
-        [options.shorter.then_some("light"), options.first_hits.map(|_| "first hits"), mattes.as_deref()];
+    let groups = options.light_groups.map(|groups| format!("light groups {}", groups.names().join(" and ")));
+    let light = options.shorter.then(|| "light".to_owned());
+    let layers = [light, options.first_hits.map(|_| "first hits".to_owned()), mattes, groups];
     let layers = match layers.into_iter().flatten().collect::<Vec<_>>() {
         none if none.is_empty() => "none".to_owned(),
         some => format!("of {}", some.join(" and ")),

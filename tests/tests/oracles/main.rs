@@ -8,6 +8,7 @@ mod defocus;
 mod furnace_sweep;
 mod hidden_normals;
 mod instances;
+mod light_groups;
 mod lights;
 mod many_instances;
 mod materials;

@@ -17,6 +17,7 @@ mod interrupt;
 mod live;
 mod merge;
 mod metals;
+mod mix;
 mod names;
 mod pages;
 mod paths;

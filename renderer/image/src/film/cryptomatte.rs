@@ -20,6 +20,9 @@ const PREFIX: &str = "cryptomatte/";
 /// The end of the name of the attribute that maps names to ids.
 const MANIFEST: &str = "/manifest";
 
+/// Most bytes of a manifest. Longer ones are left out, as the specification allows, since readers bound the size of headers.
+const MOST_MANIFEST: usize = 4 << 20;
+
 /// Parts of a pixel by the bits of the ids that cover them.
 pub type Coverage = Vec<(u32, f64)>;
 
@@ -127,13 +130,14 @@ impl Layers {
         let names = manifest.iter().filter(|(_, id)| seen.binary_search(id).is_ok());
         let names: serde_json::Map<_, _> =
             names.map(|(name, id)| (name.clone(), format!("{id:08x}").into())).collect();
+        let manifest = Some(serde_json::Value::from(names).to_string());
         for (what, value) in [
-            ("name", kind.to_owned()),
-            ("hash", "MurmurHash3_32".to_owned()),
-            ("conversion", "uint32_to_float32".to_owned()),
-            ("manifest", serde_json::Value::from(names).to_string()),
+            ("name", Some(kind.to_owned())),
+            ("hash", Some("MurmurHash3_32".to_owned())),
+            ("conversion", Some("uint32_to_float32".to_owned())),
+            ("manifest", manifest.filter(|names| names.len() <= MOST_MANIFEST)),
         ] {
-            self.attributes.insert(attribute(kind, what), value);
+            self.attributes.extend(value.map(|value| (attribute(kind, what), value)));
         }
     }
 
@@ -156,7 +160,7 @@ impl Layers {
     }
 
     /// The number of ranks of a Cryptomatte of a kind.
-    pub(super) fn ranks(&self, kind: &str) -> usize {
+    pub fn ranks(&self, kind: &str) -> usize {
         self.channels.iter().filter(|channel| is_rank_of(kind, &channel.name)).count() / 2
     }
 }

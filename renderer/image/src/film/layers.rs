@@ -15,6 +15,9 @@ pub const STDERR: &str = "stderr";
 /// The channel of sample counts.
 pub const SAMPLES: &str = "samples";
 
+/// What the names of layers begin with that hold the light of a group of lights: `light.sun.R`, and so on. They add up to the image.
+pub const LIGHT: &str = "light.";
+
 /// The layer of sums over samples: bits of `sums.xR.0`, …. Of each sum, the words 0 and 1 are a 64-bit float, and 2 is what is left
 /// to add to it.
 pub const SUMS: &str = "sums";

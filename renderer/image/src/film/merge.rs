@@ -8,7 +8,7 @@ use super::Film;
 use super::cryptomatte::{self, Coverage};
 use super::estimate::{PIXEL_FILTER, samples};
 use super::extent::{Extent, TooLittleMemory};
-use super::layers::{Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
 use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
 use super::shards::{PARTIAL_SAMPLES, Shard};
 
@@ -519,5 +519,5 @@ impl Merge {
 /// that hit something, whose number is not stored.
 fn is_mean_over_samples(name: &str) -> bool {
     let layer = name.rsplit_once('.').map_or("", |(layer, _)| layer);
-    matches!(layer, "emission" | "direct" | "indirect" | "albedo" | "N" | "Ng")
+    layer.starts_with(LIGHT) || matches!(layer, "emission" | "direct" | "indirect" | "albedo" | "N" | "Ng")
 }

@@ -15,6 +15,7 @@ pub mod image;
 pub mod interrupted;
 pub mod layers;
 pub mod merge;
+pub mod mix;
 mod openexr;
 mod output;
 pub mod ranges;
