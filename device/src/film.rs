@@ -26,6 +26,12 @@ pub struct FilmPixel {
 }
 
 impl FilmPixel {
+    /// Whether a sample is added, not rejected: whether it, and its square, are finite.
+    #[inline(always)]
+    pub fn takes(x: Vec3) -> bool {
+        Vec3::new(mul_rn(x.x, x.x), mul_rn(x.y, x.y), mul_rn(x.z, x.z)).is_finite()
+    }
+
     /// Adds a sample, or counts it as rejected if it, or its square, is not finite.
     #[inline(always)]
     pub fn add(&mut self, x: Vec3) {
@@ -76,6 +82,27 @@ impl Sum {
     #[inline(always)]
     pub fn add(&mut self, x: Vec3) {
         two_sum(&mut self.hi, &mut self.lo, x);
+    }
+}
+
+/// What one group of lights brings to a pixel, 36 bytes. The number of samples is the image's.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GroupPixel {
+    /// Σ over the samples, each times the weight that the pixel filter gives it.
+    pub sum: Sum,
+    /// Of the path under way.
+    pub path: Vec3,
+}
+
+impl GroupPixel {
+    /// Ends the path under way, and adds it with its weight if the image takes it.
+    #[inline(always)]
+    pub fn end(&mut self, weight: f32, is_taken: bool) {
+        if is_taken && self.path != Vec3::ZERO {
+            self.sum.add(weight * self.path);
+        }
+        self.path = Vec3::ZERO;
     }
 }
 

@@ -32,6 +32,7 @@ pub mod filter;
 pub mod light;
 pub mod material;
 pub mod math;
+pub mod matte;
 pub mod mis;
 pub mod path;
 pub mod ray;

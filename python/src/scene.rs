@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use renderer::assemble::SceneData;
 use renderer::render::aov::{self, Aov, AovPlan};
+use renderer::render::light_groups::LightChoice;
 use renderer::render::{Budget, Control, ErrorGoal, NoiseGoal, Options, Progress, Rendered, Request};
 use renderer::{
     BuiltScene, DeviceImage, Fleet, FleetChoice, Integrators, LiveScene, LiveSceneError, MachineError,
@@ -59,6 +60,7 @@ struct Spec {
     device: String,
     threads: Option<usize>,
     aovs: BTreeSet<Aov>,
+    lights: BTreeSet<LightChoice>,
 }
 
 #[pymethods]
@@ -163,14 +165,16 @@ impl Scene {
         aovs: Vec<String>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<Image> {
+        let lights = aovs.iter().filter_map(|name| LightChoice::of_layer(name)).collect();
         let aovs = aovs
             .iter()
+            .filter(|name| LightChoice::of_layer(name).is_none())
             .map(|name| errors::named("aovs: unknown layer", name, &Aov::ALL))
             .collect::<PyResult<_>>()?;
         let time = time.map(Duration::try_from_secs_f64).transpose().map_err(errors::of_value)?;
         let goal = |bound| goal(bound, &noise_of, percentile, uniform);
         let noise = noise.map(goal).transpose()?;
-        let spec = Spec { spp, noise, time, size, seed, samples, device, threads, aovs };
+        let spec = Spec { spp, noise, time, size, seed, samples, device, threads, aovs, lights };
         if *locked(&self.renderer) == Some(thread::current().id()) {
             let told = "what is told of a render cannot render the same scene, only a copy of it";
             return Err(errors::of_value(told));
@@ -251,7 +255,8 @@ impl Machines {
         }
         let settings =
             torrance_scene::RenderSettings { seed: data.settings.seed, ..description.render.clone() };
-        let mut plan = AovPlan::new(aov::DEFAULT.into_iter().chain(spec.aovs.iter().copied()).collect());
+        let mut plan = AovPlan::new(aov::DEFAULT.into_iter().chain(spec.aovs.iter().copied()).collect())
+            .with_lights(spec.lights.clone());
         plan.describe(&description).map_err(errors::of_value)?;
         let budget = spec.budget(settings.spp);
         let options = plan.options();

@@ -214,7 +214,8 @@ class Scene:
         :param device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``cuda:all``, ``cuda:0,2``, ``cuda:all+cpu``.
         :param threads: of a CPU; all by default.
         :param aovs: layers beside the image: ``emission``, ``direct``, ``indirect``, ``albedo``, ``N``, ``Ng``, ``Z``, ``P``, ``uv``,
-            ``shape``, ``material``.
+            ``shape``, ``material``, ``crypto_object``, ``crypto_material``, ``crypto_asset``,
+            and ``light:NAME``, what a light brings, as layer ``light.NAME``; ``light:*`` for each.
         :param progress: whether to show a bar; by default where there is a terminal or a notebook, and the render takes more than a
             second. Or a function, called several times a second with the samples per pixel so far, those wanted, and seconds; false
             stops the render.

@@ -43,6 +43,7 @@ pub mod bench;
 pub mod bsdf;
 pub mod defocus;
 mod fleet;
+mod glob;
 mod live;
 mod machine;
 pub mod regress;

@@ -6,6 +6,8 @@ mod blocks;
 mod checkpoint;
 mod films;
 mod first_hits;
+pub mod light_groups;
+pub mod mattes;
 mod noise;
 mod observer;
 mod pace;
@@ -27,10 +29,12 @@ use std::time::{Duration, Instant};
 
 use device::bsdf::{Basic, Glass};
 use device::features::Compiled;
+use device::matte::MattePixel;
 use device::path::SampleArgs;
 use device::path::stage::stages;
 use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
+use glam::DVec3;
 use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Film;
@@ -56,6 +60,8 @@ pub use wavefront::{Paths, When};
 pub use work::Taken;
 
 use films::{Films, HostFilms, RawFilms};
+use light_groups::LightGroups;
+use mattes::Mattes;
 use pace::{Pace, layers};
 use placement::{Demand, Placement};
 use shift::Shift;
@@ -147,6 +153,10 @@ pub struct Options<'a> {
     /// [`Rendered::first_hits`], with the texture coordinates of these, one element for every primitive of the scene
     /// ([`crate::assemble::texture_coordinates`]), or none for them to be left out.
     pub first_hits: Option<&'a [TriangleUvs]>,
+    /// [`Rendered::mattes`], by these names.
+    pub mattes: Option<&'a Mattes>,
+    /// [`Rendered::light_groups`], of these groups.
+    pub light_groups: Option<&'a LightGroups>,
 }
 
 /// A finished, or interrupted, render.
@@ -159,6 +169,10 @@ pub struct Rendered {
     pub shorter: Option<[Film; 2]>,
     /// First hits of the camera rays, if they were asked for.
     pub first_hits: Option<FirstHits>,
+    /// What each pixel shows, if it was asked for: a film for each kind of matte.
+    pub mattes: Option<Vec<Vec<MattePixel>>>,
+    /// Light by where it comes from, if it was asked for: of each group the sums over the samples of [`Rendered::film`].
+    pub light_groups: Option<Vec<Vec<DVec3>>>,
     /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
@@ -209,7 +223,8 @@ impl<'a> Request<'a> {
     /// The work of so many machines on a scene.
     pub(crate) fn work(self, scene: &SceneData, machines: usize) -> Work<'a> {
         let size = [scene.width, scene.height];
-        let beside = self.options.shorter || self.options.first_hits.is_some();
+        let Options { shorter, first_hits, mattes, light_groups, .. } = self.options;
+        let beside = shorter || first_hits.is_some() || mattes.is_some() || light_groups.is_some();
         Work::new(size, (self.budget, self.first_sample, beside), machines, self.checkpoints, self.resumed)
     }
 }
@@ -363,11 +378,13 @@ fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnM
     let progress = Progress { spp_target: work.budget().spp, ..progress };
     let size @ [width, height] = work.size();
     let (films, taken, interrupted) = work.finish(spent);
-    let HostFilms { image, shorter, first_hits } = films;
+    let HostFilms { image, shorter, first_hits, mattes, light_groups } = films;
     Rendered {
         film: image.unwrap_or_else(|| Film::new(width, height)),
         shorter,
         first_hits: first_hits.map(|film| FirstHits::new(size, &film)),
+        mattes,
+        light_groups,
         stage_times: None,
         progress,
         taken,
@@ -396,6 +413,12 @@ pub(crate) fn prepare<B: Primitives>(
     backend.specialize(scene.features);
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
+    }
+    if options.mattes.is_some() {
+        backend.prepare::<stages::matte>()?;
+    }
+    if options.light_groups.is_some() {
+        backend.prepare::<stages::light_groups>()?;
     }
     if let Some(paths) = options.integrator.wavefront(scene, spp) {
         wavefront::prepare(backend, scene, paths)?;

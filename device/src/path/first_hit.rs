@@ -83,7 +83,7 @@ impl Function for FirstHit {
 /// # Safety
 /// `scene` is valid, and the machine is an `A`.
 #[inline(always)]
-unsafe fn meet<A: Arch>(
+pub(super) unsafe fn meet<A: Arch>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &mut PathState,

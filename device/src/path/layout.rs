@@ -6,13 +6,13 @@ use super::trace::{
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
-    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, MeanArgs, MegakernelArgs, PathSettings,
-    PathState, ScatterArgs, Specimen, WavefrontArgs,
+    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, LightGroupArgs, MatteArgs, MeanArgs,
+    MegakernelArgs, PathSettings, PathState, ScatterArgs, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
 use crate::camera::Camera;
-use crate::film::{FilmPixel, FirstHitPixel, Sum};
+use crate::film::{FilmPixel, FirstHitPixel, GroupPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::light::{
     EmissiveSurface, Environment, GuideEntry, Light, Lighting, Portal, SkyTexel, Slide, Table,
@@ -25,6 +25,7 @@ use crate::material::{
     Material, PlasticMaterial, PrincipledMaterial, Scalar, SheenMaterial, Surfaces, ThinDielectricMaterial,
     Tints,
 };
+use crate::matte::MattePixel;
 use crate::ray::{Cone, Ray};
 use crate::scene::SceneView;
 use crate::shape::Primitive;
@@ -93,10 +94,14 @@ layout! {
     FilmPixel;
     FirstHitPixel;
     Sum;
+    GroupPixel;
+    MattePixel;
     // Arguments of stages, and what they point to.
     PathSettings;
     MegakernelArgs { film, settings, samples };
     FirstHitArgs { uvs };
+    LightGroupArgs { group_of, groups };
+    MatteArgs { films, ends };
     GatherArgs { pixels };
     MeanArgs { pixels };
     ScatterArgs { film };

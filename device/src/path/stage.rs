@@ -11,6 +11,8 @@ use super::first_hit::FirstHit;
 use super::gather::Gather;
 use super::laboratory::{Draw, Evaluate};
 use super::layout::Probe;
+use super::light_groups::LightGroups;
+use super::matte::Matte;
 use super::mean::Mean;
 use super::megakernel::Megakernel;
 use super::scatter::Scatter;
@@ -33,6 +35,8 @@ macro_rules! for_each_stage {
             megakernel_basic: Megakernel<Basic>, block 128 times 5;
             megakernel_glass: Megakernel<Glass>, block 128 times 4;
             first_hit: FirstHit, block 128 times 2;
+            matte: Matte, block 128 times 2;
+            light_groups: LightGroups, block 128 times 2;
             generate: Generate, block 128 times 6;
             ray_keys: RayKeys, block 128 times 8;
             light_keys: LightKeys, block 128 times 8;

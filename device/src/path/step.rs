@@ -251,18 +251,33 @@ impl Arrived<'_> for AtOnce {
         at: Scatterer<'_>,
     ) -> Shaded {
         // SAFETY: as the caller promised.
-        let light = unsafe { light_at::<C>(scene, settings, state, &at) };
-        let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
-        // SAFETY: as the caller promised.
-        let response = unsafe { at.response::<C>(light.wi, uc, Vec2::new(u0, u1)) };
-        let shadow = direct_light::<C>(scene, settings, state, &at, &light, response.lit);
-        // No closure: one that is not inlined wants what it captures in memory.
-        let alive = match &response.sample {
-            Some(sample) => scatter::<C>(settings, state, &at, sample, u_rr),
-            None => false,
-        };
-        Shaded { shadow, alive }
+        unsafe { scatter_lit::<C>(scene, settings, state, &at).1 }
     }
+}
+
+/// Prepares direct light of a light, whose index is returned, and draws the next ray.
+///
+/// # Safety
+/// As [`shade`]; `at` is of the scene, and is where the path is.
+#[inline(always)]
+pub(super) unsafe fn scatter_lit<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    at: &Scatterer<'_>,
+) -> (u32, Shaded) {
+    // SAFETY: as the caller promised.
+    let (index, light) = unsafe { light_at::<C>(scene, settings, state, at) };
+    let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
+    // SAFETY: as the caller promised.
+    let response = unsafe { at.response::<C>(light.wi, uc, Vec2::new(u0, u1)) };
+    let shadow = direct_light::<C>(scene, settings, state, at, &light, response.lit);
+    // No closure: one that is not inlined wants what it captures in memory.
+    let alive = match &response.sample {
+        Some(sample) => scatter::<C>(settings, state, at, sample, u_rr),
+        None => false,
+    };
+    (index, Shaded { shadow, alive })
 }
 
 /// Gathers what is emitted at the hit, and goes on with `then` if the path scatters there.
@@ -401,33 +416,55 @@ pub(super) unsafe fn gather_infinite<C: Compiled>(
     state: &mut PathState,
     seen: SeenSky,
 ) {
-    // Nothing has scattered: every segment so far was one to a hole.
-    if hides_emitters::<C>(scene) && state.depth <= state.holes * hole_depth(scene) {
+    if !sees_infinite::<C>(scene, state) {
         return;
     }
     let mut i = scene.first_infinite;
     while i < scene.light_count {
         // SAFETY: all lights from the first are infinitely far.
-        unsafe {
-            let light = load(scene.lights.add(i as usize));
-            let seen = if light.is_image() { seen } else { None };
-            let le = match seen {
-                Some((radiance, _)) => radiance,
-                None => light.le_from::<C>(scene, state.ray.d),
-            };
-            if !C::sees(Features::LIGHTS) || le != Vec3::ZERO {
-                let pdf = || match seen {
-                    Some((_, pdf)) => light.pmf * pdf,
-                    None => light.pdf_from::<C>(scene, state.start(), state.ray.d),
-                };
-                let weight = emission_weight(settings, state.prev_pdf, pdf);
-                state.l += state.beta * le * weight;
-            }
-        }
+        state.l += unsafe { infinite_light::<C>(scene, settings, state, i, seen) };
         if !C::sees(Features::LIGHTS) {
             return; // There is but the one constant environment.
         }
         i += 1;
+    }
+}
+
+/// Whether a path that leaves the scene sees what is beyond.
+#[inline(always)]
+pub(super) fn sees_infinite<C: Compiled>(scene: &SceneView, state: &PathState) -> bool {
+    // If nothing has scattered, every segment so far was one to a hole.
+    !hides_emitters::<C>(scene) || state.depth > state.holes * hole_depth(scene)
+}
+
+/// What the path gathers of light number `i`, which is infinitely far. What is to be seen of an image may be known.
+///
+/// # Safety
+/// As [`shade`]; there is the light.
+#[inline(always)]
+pub(super) unsafe fn infinite_light<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &PathState,
+    i: u32,
+    seen: SeenSky,
+) -> Vec3 {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let light = load(scene.lights.add(i as usize));
+        let seen = if light.is_image() { seen } else { None };
+        let le = match seen {
+            Some((radiance, _)) => radiance,
+            None => light.le_from::<C>(scene, state.ray.d),
+        };
+        if C::sees(Features::LIGHTS) && le == Vec3::ZERO {
+            return Vec3::ZERO;
+        }
+        let pdf = || match seen {
+            Some((_, pdf)) => light.pmf * pdf,
+            None => light.pdf_from::<C>(scene, state.start(), state.ray.d),
+        };
+        state.beta * le * emission_weight(settings, state.prev_pdf, pdf)
     }
 }
 
@@ -825,7 +862,7 @@ impl VisibleLight {
     };
 }
 
-/// Draws a point on a light.
+/// Draws a point on a light, whose index is returned.
 ///
 /// # Safety
 /// As [`shade`].
@@ -835,9 +872,9 @@ unsafe fn light_at<C: Compiled>(
     settings: &PathSettings,
     state: &PathState,
     at: &Scatterer<'_>,
-) -> VisibleLight {
+) -> (u32, VisibleLight) {
     if !settings.samples_lights(scene) {
-        return VisibleLight::NONE;
+        return (0, VisibleLight::NONE);
     }
     let [u0, u1, part, filler] =
         settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
@@ -845,7 +882,7 @@ unsafe fn light_at<C: Compiled>(
     unsafe {
         let (index, u0) = select::sample_light(scene, u0, filler);
         let light = load(scene.lights.add(index as usize));
-        light_from::<C>(scene, at, &light, index, [u0, u1, part])
+        (index, light_from::<C>(scene, at, &light, index, [u0, u1, part]))
     }
 }
 

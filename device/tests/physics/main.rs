@@ -18,6 +18,7 @@ mod layout;
 mod light;
 mod lobes;
 mod materials;
+mod matte;
 mod microfacet;
 mod mis;
 mod multiple_scattering;

@@ -56,6 +56,18 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
         [(args + 8).next_multiple_of(16), args],
         "the arguments, then texture coordinates"
     );
+    assert_eq!(size("GroupPixel"), by_field(&[24, 12]), "GroupPixel");
+    assert_eq!(
+        words("LightGroupArgs"),
+        [(args + 8 + 4).next_multiple_of(16), args, args + 8],
+        "the arguments, then the groups of lights and their number"
+    );
+    assert_eq!(size("MattePixel"), by_field(&[4; 33]), "MattePixel");
+    assert_eq!(
+        words("MatteArgs"),
+        [(args + 3 * 8 + 3 * 8 + 2 * 4).next_multiple_of(16), args, args + 3 * 8],
+        "the arguments, then films, tables and their sizes"
+    );
     let with = |before: u32, fields: u32| (before + fields).next_multiple_of(16);
     assert_eq!(size("CameraRaysArgs"), with(args, 3 * 8));
     assert_eq!(size("NextRaysArgs"), with(args, 7 * 8 + 2 * 4));
@@ -119,6 +131,9 @@ fn render(
         let args = MegakernelArgs {
             scene,
             film: film.as_mut_ptr(),
+            items: std::ptr::null(),
+            item_count: 0,
+            spread: 0,
             settings,
             width,
             height,

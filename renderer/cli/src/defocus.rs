@@ -29,8 +29,8 @@ The first blurs as the thin lens of a scene does: lens.radius and lens.focus_dis
 The field of view comes from the file if torrance wrote it, or else from --fov. What the image does not show, behind \
 what is near and out of focus, is guessed from what is beside it.
 
-EXR files keep their other layers as they are, of the sharp image, but for stderr, samples, emission, direct and indirect, \
-which would not be true of the blurred one. Pixels that are NaN or infinite, or have no depth, are left out.
+EXR files keep their other layers as they are, of the sharp image, but for stderr, samples, emission, direct, indirect, \
+light groups and Cryptomattes, which would not be true of the blurred one. Pixels that are NaN or infinite, or have no depth, are left out.
 ";
 
 /// The options of [`LensArgs`], which blur by a lens.

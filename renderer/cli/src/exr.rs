@@ -4,7 +4,7 @@ use torrance_image::film::Format;
 use torrance_image::film::encode::{Exr, ExrCompression, ExrDepth};
 use torrance_image::film::write::Target;
 
-use super::{Notes, values};
+use super::{Failure, Notes, values};
 
 /// How EXR files are written.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -35,6 +35,16 @@ impl From<ExrArgs> for Exr {
 }
 
 impl ExrArgs {
+    /// Checks that the ids of a Cryptomatte stay what they are.
+    pub(super) fn check_ids(self) -> Result<(), Failure> {
+        match self.compression {
+            ExrCompression::Pxr24 => Err(Failure::input(
+                "--exr-compression pxr24 rounds floats, and so the ids of a Cryptomatte; write another, such as zip",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Warns of options that have no effect on the outputs.
     pub(super) fn warn_of_ignored(self, targets: &[Target], notes: &mut Notes) {
         if targets.iter().any(|target| target.format == Format::Exr) {

@@ -22,6 +22,7 @@ mod inspect;
 mod integrator;
 mod live;
 mod merge;
+mod mix;
 mod noise;
 mod notes;
 mod progress;
@@ -78,6 +79,8 @@ enum Command {
     Sweep(Box<sweep::Args>),
     /// Merge renders of one scene into one, with its standard errors
     Merge(merge::Args),
+    /// Give lights other powers, after rendering
+    Mix(mix::Args),
     /// Blur an image as a lens would have, by its depths, or evenly
     Defocus(defocus::Args),
     /// Remove noise from an image, by Open Image Denoise
@@ -143,6 +146,7 @@ fn obey(arguments: Vec<OsString>) -> ExitCode {
         Command::View(args) => view::run(&args, source::scene_arguments(&given)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Mix(args) => mix::run(&args),
         Command::Defocus(args) => defocus::run(&args),
         Command::Denoise(args) => denoise::run(&args),
         Command::Bsdf(args) => bsdf::run(&args),

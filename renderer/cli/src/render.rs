@@ -92,11 +92,15 @@ pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all of these, separated by
-    /// commas; stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
+    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, cryptomatte, or all of these,
+    /// and what a light brings alone, light:NAME, or light:* for each, separated by commas; stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
     /// images without loss, are there in parts of a render
     #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
     aov: Vec<aov::Choices>,
+
+    /// Names that a pixel of a Cryptomatte can show: an even number up to 16 [default: 6]
+    #[arg(long, value_name = "N", value_parser = values::crypto_ranks)]
+    crypto_ranks: Option<usize>,
 
     #[command(flatten)]
     integrator: IntegratorArgs,
@@ -209,6 +213,12 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     args.integrator.check(&args.stages)?;
     args.shard.check(&targets)?;
     let mut plan = aov::plan(&args.aov, &targets)?;
+    if plan.has_mattes() {
+        args.image.exr.check_ids()?;
+        plan = args.crypto_ranks.into_iter().fold(plan, AovPlan::with_ranks);
+    } else if args.crypto_ranks.is_some() {
+        return Err(Failure::input("--crypto-ranks: there is no Cryptomatte; add --aov cryptomatte"));
+    }
     if args.shard.is_part() {
         plan.add_sums();
     }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use renderer::defocus::Lens;
 use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
+use torrance_image::film::cryptomatte;
 use torrance_image::film::encode::SOFTWARE;
 use torrance_image::film::estimate::PIXEL_FILTER;
-use torrance_image::film::layers::{SAMPLES, STDERR};
+use torrance_image::film::layers::{LIGHT, SAMPLES, STDERR};
 use torrance_image::film::{Extent, Format, Image, Layers, read_layers};
 
 use super::defocus::LensArgs;
@@ -52,13 +53,19 @@ impl Sharp {
     pub(super) fn layers_of(&self, image: &Image) -> Layers {
         const UNTRUE: [&str; 5] = [STDERR, SAMPLES, "emission", "direct", "indirect"];
         let mut layers = Layers::from(image);
-        for channel in &self.others.channels {
+        let mut others = self.others.clone();
+        cryptomatte::remove(&mut others);
+        for channel in &others.channels {
             let layer = channel.name.rsplit_once('.').map_or(&*channel.name, |(layer, _)| layer);
-            if layers.channel(&channel.name).is_none() && !UNTRUE.contains(&layer) && layer != "Y" {
+            if layers.channel(&channel.name).is_none()
+                && !UNTRUE.contains(&layer)
+                && !layer.starts_with(LIGHT)
+                && layer != "Y"
+            {
                 layers.channels.push(channel.clone());
             }
         }
-        layers.attributes = self.others.attributes.clone();
+        layers.attributes = others.attributes;
         // Its pixels are no longer independent of each other.
         layers.attributes.remove(PIXEL_FILTER);
         layers.attributes.insert("software".into(), SOFTWARE.into());

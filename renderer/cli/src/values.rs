@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use renderer::defocus::{MOST_RADIUS, Shape};
+use renderer::render::mattes::MOST_RANKS;
 use renderer::render::{Paths, When};
 use renderer::{DeviceChoice, FleetChoice};
 use torrance_gpu::primitives::MOST;
@@ -150,6 +151,16 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 /// Number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     whole(text, 1, MOST_THREADS as u32).map(|n| n as usize)
+}
+
+/// Ranks of a Cryptomatte.
+pub(super) fn crypto_ranks(text: &str) -> Result<usize, String> {
+    let most = MOST_RANKS;
+    number(
+        text,
+        |n| (2..=most).contains(n) && n % 2 == 0,
+        format!("expected an even number from 2 to {most}"),
+    )
 }
 
 /// Colours of charts and sheets.
@@ -315,6 +326,40 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, String> {
     match bound.trim().parse::<f64>() {
         Ok(bound) if bound.is_finite() => Ok(Threshold { metric, bound }),
         _ => Err(format!("expected a number for {name}, not {}", quoted(bound))),
+    }
+}
+
+/// Factors of red, green and blue of a light group.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Gain {
+    pub(super) group: String,
+    pub(super) factors: [f64; 3],
+}
+
+/// Factors of a light group: `lamp=2` or `sky=0.5,0.6,1`.
+pub(super) fn gain(text: &str) -> Result<Gain, String> {
+    const EXPECTED: &str =
+        "expected GROUP=FACTOR with a factor from 0 to 1e6, or three, as in lamp=2 or sky=0.5,0.6,1";
+    let (group, factors) = text.rsplit_once('=').ok_or(EXPECTED)?;
+    let factors: Result<Vec<f64>, _> = factors.split(',').map(|x| x.trim().parse()).collect();
+    let factors = match factors.map_err(|_| EXPECTED)?[..] {
+        [grey] => [grey; 3],
+        [r, g, b] => [r, g, b],
+        _ => return Err(EXPECTED.to_owned()),
+    };
+    let is_valid = factors.iter().all(|x| (0.0..=1e6).contains(x));
+    if is_valid { Ok(Gain { group: group.trim().to_owned(), factors }) } else { Err(EXPECTED.to_owned()) }
+}
+
+/// As [`gain`], in stops: `lamp=+1`.
+pub(super) fn stops(text: &str) -> Result<Gain, String> {
+    const EXPECTED: &str = "expected GROUP=STOPS with stops from -20 to 20, as in lamp=+1 or sky=-0.5";
+    let (group, stops) = text.rsplit_once('=').ok_or(EXPECTED)?;
+    match stops.trim().parse::<f64>() {
+        Ok(stops) if stops.abs() <= 20.0 => {
+            Ok(Gain { group: group.trim().to_owned(), factors: [stops.exp2(); 3] })
+        }
+        _ => Err(EXPECTED.to_owned()),
     }
 }
 

@@ -32,8 +32,23 @@ pub struct Lights {
     pub emissive: Vec<EmissiveSurface>,
     /// The slides of lights that are points.
     pub slides: Vec<DeviceSlide>,
+    /// What the lights come from, in their order: so many of each.
+    pub(crate) sources: Vec<(usize, LightSource)>,
     /// Features that kernels need for the lights.
     pub(super) features: Features,
+}
+
+/// What a light comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LightSource {
+    /// The shape of this index in the order of [`Description::all_shapes`].
+    Shape(u32),
+    /// The one of this index in [`Description::lights`].
+    Punctual(u32),
+    /// The sun of the environment.
+    Sun,
+    /// The environment, without a sun.
+    Environment,
 }
 
 /// Primitives that emit light, in the order of their lights, which come first.
@@ -53,13 +68,9 @@ impl Emitters {
     }
 }
 
-/// The primitives of each shape that emits light.
-fn emitting<'a>(
-    shape_of: &'a ShapeOf,
-    shapes: &'a [&'a Shape],
-) -> impl Iterator<Item = (Range<u32>, &'a Shape)> {
-    let runs = shape_of.runs().map(|(prims, shape)| (prims, shapes[shape as usize]));
-    runs.filter(|(_, shape)| shape.emits())
+/// The primitives of each shape that emits light, and its index.
+fn emitting<'a>(shape_of: &'a ShapeOf, shapes: &'a [&'a Shape]) -> impl Iterator<Item = (Range<u32>, u32)> {
+    shape_of.ranges().filter(|(_, shape)| shapes[*shape as usize].emits())
 }
 
 /// Surfaces of a scene.
@@ -106,8 +117,9 @@ impl Flat {
 /// Collects the lights of a scene.
 pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, pictures: &Pictures) -> Lights {
     let (mut all, mut sources) = (Vec::new(), Vec::new());
-    for (prims, shape) in emitting(surfaces.shape_of, surfaces.shapes) {
-        sources.push(prims.len());
+    for (prims, index) in emitting(surfaces.shape_of, surfaces.shapes) {
+        sources.push((prims.len(), LightSource::Shape(index)));
+        let shape = surfaces.shapes[index as usize];
         let material = &description.materials[shape.material];
         for i in prims {
             let prim = &surfaces.emitters.0[all.len()];
@@ -115,25 +127,27 @@ pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, picture
             all.push(Emitter { prim, uvs, shape, material }.light(i, &pictures.swatches));
         }
     }
-    let sun = sun(description);
-    let kinds: Vec<_> = description.lights.iter().map(|light| light.kind).chain(sun).collect();
-    let is_directional = |kind: &PunctualKind| matches!(kind, PunctualKind::Directional { .. });
+    let sun = sun(description).map(|sun| (LightSource::Sun, sun));
+    let punctual_lights =
+        (0..).map(LightSource::Punctual).zip(description.lights.iter().map(|light| light.kind));
+    let kinds: Vec<_> = punctual_lights.chain(sun).collect();
+    let is_directional = |(_, kind): &(_, PunctualKind)| matches!(kind, PunctualKind::Directional { .. });
     // To look at all vertices takes long.
     let radius = if kinds.iter().any(is_directional) { radius(description) } else { 1.0 };
-    let (disks, points): (Vec<_>, Vec<_>) =
-        kinds.into_iter().map(|kind| punctual(kind, radius, &pictures.swatches)).partition(is_seen);
-    all.extend(points);
+    let lights = kinds.into_iter().map(|(source, kind)| (source, punctual(kind, radius, &pictures.swatches)));
+    let (disks, points): (Vec<_>, Vec<_>) = lights.partition(|(_, light)| is_seen(light));
+    sources.extend(points.iter().chain(&disks).map(|(source, _)| (1, *source)));
+    all.extend(points.into_iter().map(|(_, light)| light));
     let first_infinite = all.len() as u32;
-    all.extend(disks);
+    all.extend(disks.into_iter().map(|(_, light)| light));
     let environment = environment(description, pictures);
     // The power of an environment through the scene's bounding sphere would say little of what reaches a point, and drown
     // small lights in a large scene: it gets as many samples as all others together.
     let others: f64 = all.iter().map(|w| w.power).sum();
+    sources.extend(environment.map(|_| (1, LightSource::Environment)));
     all.extend(environment.map(|light| Weighted::new(light, if others > 0.0 { others } else { 1.0 })));
-    let surfaces: usize = sources.iter().sum();
-    sources.resize(sources.len() + all.len() - surfaces, 1);
     mix(&mut all, &sources);
-    finish(all, first_infinite)
+    finish(all, sources, first_infinite)
 }
 
 /// Radius of the scene, metres.
@@ -146,11 +160,11 @@ fn radius(description: &Description) -> f64 {
 
 /// Gives every source, that is every shape that shines and every other light, an equal part of half of the samples. By power
 /// alone, a light that is weak, but near to much of what is seen, would hardly be drawn beside a strong one far away.
-/// `sources` are the numbers of lights of each, in their order.
-fn mix(all: &mut [Weighted], sources: &[usize]) {
+/// `sources` have the numbers of lights of each, in their order.
+fn mix(all: &mut [Weighted], sources: &[(usize, LightSource)]) {
     let total: f64 = all.iter().map(|w| w.power).sum();
     let mut rest = all;
-    for lights in sources {
+    for (lights, _) in sources {
         let (of_source, others) = rest.split_at_mut(*lights);
         rest = others;
         let power: f64 = of_source.iter().map(|w| w.power).sum();
@@ -161,7 +175,7 @@ fn mix(all: &mut [Weighted], sources: &[usize]) {
     }
 }
 
-fn finish(mut all: Vec<Weighted>, first_infinite: u32) -> Lights {
+fn finish(mut all: Vec<Weighted>, sources: Vec<(usize, LightSource)>, first_infinite: u32) -> Lights {
     let mut slides = Vec::new();
     for light in &mut all {
         light.surface.slide = slides.len() as u32;
@@ -175,7 +189,7 @@ fn finish(mut all: Vec<Weighted>, first_infinite: u32) -> Lights {
     // What varies is a texture's, or has holes that one makes.
     let textures = Features::TEXTURES.when(varies);
     let features = lights.iter().map(Light::features).fold(textures, Features::and);
-    Lights { all: lights, table, first_infinite, emissive, slides, features }
+    Lights { all: lights, table, first_infinite, emissive, slides, sources, features }
 }
 
 /// The light of the environment; `None` if that is black.

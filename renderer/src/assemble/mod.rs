@@ -38,6 +38,7 @@ pub use environment::ImageEnvironment;
 pub use filter::Filter;
 pub(crate) use fingerprint::digest;
 pub use geometry::Geometry;
+pub(crate) use lights::LightSource;
 pub use lights::Lights;
 pub use materials::{Families, Swatches};
 pub use pictures::Pictures;

@@ -27,12 +27,14 @@ pub(super) struct Plan {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PlacedShape {
     pub(super) shape: u32,
+    /// Index of the instance that it is a copy for.
+    instance: Option<u32>,
     to_world: Affine3A,
 }
 
 impl PlacedShape {
     fn new((shape, of): (u32, &Shape)) -> Self {
-        Self { shape, to_world: of.world_from_object }
+        Self { shape, instance: None, to_world: of.world_from_object }
     }
 }
 
@@ -63,10 +65,11 @@ impl Plan {
         if copies > MAX_COPIES {
             return Err(Error::TooManyCopies(copies));
         }
-        for (_, instance) in &instances {
+        for (source, instance) in &instances {
             let group = instance.group as usize;
             for (index, shape) in shapes(group).filter(|(_, shape)| is_copied(shape, counts[group])) {
-                world.push(PlacedShape { shape: index, to_world: copied(shape, instance)? });
+                let to_world = copied(shape, instance)?;
+                world.push(PlacedShape { shape: index, instance: Some(*source), to_world });
             }
         }
         let rest = |(group, count): (usize, &usize)| match *count {
@@ -150,8 +153,8 @@ pub(super) fn varies(shapes: &[&Shape]) -> bool {
 
 impl Flat {
     fn add_all(&mut self, shapes: &[&Shape], placed: &[PlacedShape], wants: &[VertexAttributes]) {
-        for PlacedShape { shape, to_world } in placed {
-            self.add(shapes[*shape as usize], *shape, to_world, wants);
+        for PlacedShape { shape, instance, to_world } in placed {
+            self.add(shapes[*shape as usize], (*shape, *instance), to_world, wants);
         }
     }
 }

@@ -29,34 +29,49 @@ pub(super) struct Flat {
 /// Which shape each primitive is of: primitives of one follow one another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShapeOf {
-    /// The end of each run of primitives, and their shape.
-    runs: Vec<(u32, u32)>,
+    runs: Vec<Run>,
+}
+
+/// Primitives of one shape in one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The primitive after its last one.
+    pub(crate) end: u32,
+    /// Index of the shape.
+    pub(crate) shape: u32,
+    /// Index of the instance that they are copies for, if they are.
+    pub(crate) instance: Option<u32>,
 }
 
 impl ShapeOf {
     /// The shape of primitive `prim`, if there is such a primitive.
     pub fn get(&self, prim: u32) -> Option<u32> {
-        let run = self.runs.partition_point(|(end, _)| *end <= prim);
-        self.runs.get(run).map(|(_, shape)| *shape)
+        let run = self.runs.partition_point(|run| run.end <= prim);
+        self.runs.get(run).map(|run| run.shape)
+    }
+
+    /// All runs, in the order of the primitives.
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs
     }
 
     /// The primitives of one shape after another.
-    pub(super) fn runs(&self) -> impl Iterator<Item = (Range<u32>, u32)> {
-        let starts = std::iter::once(0).chain(self.runs.iter().map(|(end, _)| *end));
-        starts.zip(&self.runs).map(|(start, (end, shape))| (start..*end, *shape))
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (Range<u32>, u32)> {
+        let starts = std::iter::once(0).chain(self.runs.iter().map(|run| run.end));
+        starts.zip(&self.runs).map(|(start, run)| (start..run.end, run.shape))
     }
 
     /// Adds what another says of primitives from `from` on, of which there are none here yet, as of those from `to` on.
     pub(super) fn append(&mut self, other: &Self, from: u32, to: u32) {
-        let later = other.runs.iter().filter(|(end, _)| *end > from);
-        self.runs.extend(later.map(|(end, shape)| (end - from + to, *shape)));
+        let later = other.runs.iter().filter(|run| run.end > from);
+        self.runs.extend(later.map(|run| Run { end: run.end - from + to, ..*run }));
     }
 
-    /// Says that primitives up to `end`, of which nothing has been said yet, are of this shape.
-    fn extend(&mut self, end: usize, shape: u32) {
+    /// Says that primitives up to `end`, of which nothing has been said yet, are of this shape, as copied for an instance.
+    fn extend(&mut self, end: usize, shape: u32, instance: Option<u32>) {
         let end = end as u32;
-        if self.runs.last().is_none_or(|(last, _)| *last < end) {
-            self.runs.push((end, shape));
+        if self.runs.last().is_none_or(|last| last.end < end) {
+            self.runs.push(Run { end, shape, instance });
         }
     }
 }
@@ -71,9 +86,15 @@ impl Flat {
         self.prims.len()
     }
 
-    /// Adds a shape, whose index in the scene is `index`, at the end of a transform; `wants` says of every material what
-    /// it needs.
-    pub(super) fn add(&mut self, shape: &Shape, index: u32, to_world: &Affine3A, wants: &[VertexAttributes]) {
+    /// Adds a shape, whose index in the scene is `index`, at the end of a transform, as a copy for an instance if it is one;
+    /// `wants` says of every material what it needs.
+    pub(super) fn add(
+        &mut self,
+        shape: &Shape,
+        (index, instance): (u32, Option<u32>),
+        to_world: &Affine3A,
+        wants: &[VertexAttributes],
+    ) {
         let mut wants = wants[shape.material];
         wants.uvs |= shape.emission.texture != NO_TEXTURE;
         match &shape.geometry {
@@ -86,7 +107,7 @@ impl Flat {
                 self.add_cylinder(shape, to_world, [*from, *to], *radius);
             }
         }
-        self.shape_of.extend(self.prims.len(), index);
+        self.shape_of.extend(self.prims.len(), index, instance);
     }
 
     /// Leaves out what no material asks for; `varies` tells whether emission does.

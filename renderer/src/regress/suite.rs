@@ -6,6 +6,8 @@ use std::time::Duration;
 use torrance_image::film::Format;
 use torrance_scene::Options;
 
+use crate::glob::is_like;
+
 /// A suite of regression tests, complete: every default is filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
@@ -206,16 +208,7 @@ pub fn has_placeholder(words: &[String], name: &str) -> bool {
 
 /// A name that a person chooses cases by: all of it with `*` for anything and `?` for one character, or a part.
 pub fn matches(filter: &str, name: &str) -> bool {
-    if filter.contains(['*', '?']) { glob(filter.as_bytes(), name.as_bytes()) } else { name.contains(filter) }
-}
-
-fn glob(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), _) => (0..=name.len()).any(|i| glob(rest, &name[i..])),
-        (Some((p, pattern)), Some((n, name))) => (*p == b'?' || p == n) && glob(pattern, name),
-        _ => false,
-    }
+    if filter.contains(['*', '?']) { is_like(name, filter) } else { name.contains(filter) }
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use device::camera::{Camera, Projection};
-use device::film::FirstHitPixel;
+use device::film::{FirstHitPixel, GroupPixel};
+use device::matte::MattePixel;
 use device::shape::triangle::TriangleUvs;
-use glam::Vec3;
-use torrance_image::film::layers::{Layers, Samples};
+use glam::{DVec3, Vec3};
+use torrance_image::film::cryptomatte::{Coverage, RANKS};
+use torrance_image::film::layers::{LIGHT, Layers, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
 use torrance_scene::limits::{
@@ -14,6 +16,8 @@ use torrance_scene::limits::{
 };
 
 use super::first_hits::FirstHitSums;
+use super::light_groups::{GroupError, LightChoice, LightGroups};
+use super::mattes::{Matte, Mattes};
 use super::{FirstHit, FirstHits, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
 
@@ -48,6 +52,8 @@ pub enum Aov {
     Shape,
     /// `id.material`: which material, likewise.
     Material,
+    /// A Cryptomatte.
+    Crypto(Matte),
 }
 
 /// The depth of nothing: finite, for tools that filter; Blender writes the same.
@@ -70,12 +76,20 @@ pub const FOCUS_DISTANCE: &str = "focusDistance";
 const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 =
     (2 * size_of::<FirstHitPixel>() + size_of::<FirstHitSums>()) as u128;
 
+/// Memory that one pixel takes for each kind of matte: the back end's counts, the same on their way to the host, those there, and
+/// what of the pixel is covered.
+const BYTES_PER_PIXEL_OF_MATTE: u128 =
+    (3 * size_of::<MattePixel>() + size_of::<Coverage>() + 6 * size_of::<(u32, f64)>()) as u128;
+
+/// Memory that one pixel takes for each light group: the back end's sums, the same on their way to the host, and those there.
+const BYTES_PER_PIXEL_OF_GROUP: u128 = (2 * size_of::<GroupPixel>() + size_of::<DVec3>()) as u128;
+
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
     /// All layers, by the names that users give them.
-    pub const ALL: [(&'static str, Self); 14] = [
+    pub const ALL: [(&'static str, Self); 17] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
         ("sums", Self::Sums),
@@ -90,6 +104,9 @@ impl Aov {
         ("uv", Self::Uv),
         ("shape", Self::Shape),
         ("material", Self::Material),
+        ("crypto_object", Self::Crypto(Matte::Object)),
+        ("crypto_material", Self::Crypto(Matte::Material)),
+        ("crypto_asset", Self::Crypto(Matte::Asset)),
     ];
 
     /// Whether it takes films of shorter paths.
@@ -97,9 +114,17 @@ impl Aov {
         matches!(self, Self::Emission | Self::Direct | Self::Indirect)
     }
 
+    /// The matte that it is, if it is one.
+    pub fn matte(self) -> Option<Matte> {
+        match self {
+            Self::Crypto(matte) => Some(matte),
+            _ => None,
+        }
+    }
+
     /// Whether it takes what the camera rays meet first.
     pub fn is_of_first_hit(self) -> bool {
-        self >= Self::Albedo
+        (Self::Albedo..=Self::Material).contains(&self)
     }
 }
 
@@ -128,12 +153,40 @@ pub struct AovPlan {
     aovs: BTreeSet<Aov>,
     names: Names,
     uvs: Vec<TriangleUvs>,
+    mattes: Mattes,
+    /// Ranks of Cryptomattes, if they are not [`RANKS`].
+    ranks: Option<usize>,
+    lights: BTreeSet<LightChoice>,
+    light_groups: LightGroups,
+}
+
+/// Why layers cannot be rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum AovError {
+    /// Films for all layers do not fit into memory.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// The scene's lights cannot be grouped as asked for.
+    #[error(transparent)]
+    Groups(#[from] GroupError),
 }
 
 impl AovPlan {
     /// A plan for these layers.
     pub fn new(aovs: BTreeSet<Aov>) -> Self {
         Self { aovs, ..Self::default() }
+    }
+
+    /// Adds images of what some lights bring, and one of what all others do.
+    #[must_use]
+    pub fn with_lights(self, lights: BTreeSet<LightChoice>) -> Self {
+        Self { lights, ..self }
+    }
+
+    /// Cryptomattes with so many ranks, an even number, at most [`super::mattes::MOST_RANKS`].
+    #[must_use]
+    pub fn with_ranks(self, ranks: usize) -> Self {
+        Self { ranks: Some(ranks), ..self }
     }
 
     /// Adds what parts of a render are merged from.
@@ -149,10 +202,14 @@ impl AovPlan {
     /// Keeps what is needed of the scene.
     ///
     /// # Errors
-    /// Films for all layers do not fit into memory.
-    pub fn describe(&mut self, description: &Description) -> Result<(), SizeError> {
+    /// Films for all layers do not fit into memory, or there are no such lights.
+    pub fn describe(&mut self, description: &Description) -> Result<(), AovError> {
+        self.light_groups = LightGroups::new(&self.lights, description)?;
+        self.mattes = Mattes::new(self.aovs.iter().filter_map(|aov| aov.matte()), description);
         let Options { shorter, first_hits, .. } = self.options();
         let bytes = BYTES_PER_PIXEL
+            + self.mattes.len() as u128 * BYTES_PER_PIXEL_OF_MATTE
+            + self.light_groups.len() as u128 * BYTES_PER_PIXEL_OF_GROUP
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
             + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
         check_memory(description.render.width, description.render.height, bytes, memory_for_film())?;
@@ -169,30 +226,49 @@ impl AovPlan {
         Options {
             shorter: self.aovs.iter().any(|aov| aov.is_split_light()),
             first_hits: of_first_hit.then_some(self.uvs.as_slice()),
+            mattes: (!self.mattes.is_empty()).then_some(&self.mattes),
+            light_groups: (!self.light_groups.is_empty()).then_some(&self.light_groups),
             ..Options::default()
         }
     }
 
     /// Whether there are layers that take films beside that of the image.
     pub fn has_other_films(&self) -> bool {
-        let Options { shorter, first_hits, .. } = self.options();
-        shorter || first_hits.is_some()
+        self.aovs.iter().any(|aov| aov.is_split_light() || aov.is_of_first_hit())
+            || self.has_mattes()
+            || !self.lights.is_empty()
+    }
+
+    /// Whether there are Cryptomattes.
+    pub fn has_mattes(&self) -> bool {
+        self.aovs.iter().any(|aov| aov.matte().is_some())
     }
 
     /// The names of the layers.
     pub fn names(&self) -> BTreeSet<&'static str> {
         let chosen = Aov::ALL.into_iter().filter(|(_, aov)| self.aovs.contains(aov));
-        chosen.map(|(name, _)| name).collect()
+        chosen.map(|(name, _)| name).chain((!self.lights.is_empty()).then_some("light")).collect()
     }
 
     /// Whether an image has all of the layers.
     pub fn is_in(&self, image: &Layers) -> bool {
+        let mut groups = self.light_groups.names().iter();
+        let mut mattes = self.mattes.kinds();
         self.names().is_subset(&layers_of(image))
+            && mattes.all(|kind| image.ranks(kind) == self.ranks.unwrap_or(RANKS))
+            && groups.all(|name| image.rgb_channels(&format!("{LIGHT}{name}")).is_some())
     }
 
     /// The image and its layers.
     pub fn layers(&self, rendered: &Rendered, scene: &SceneData) -> Layers {
-        layers(rendered, scene, &self.names, &self.aovs)
+        let mut layers = layers(rendered, scene, &self.names, &self.aovs);
+        if let Some(films) = &rendered.mattes {
+            self.mattes.push(films, self.ranks.unwrap_or(RANKS), &mut layers);
+        }
+        if let Some(sums) = &rendered.light_groups {
+            self.light_groups.push(sums, &rendered.film, &mut layers);
+        }
+        layers
     }
 }
 
@@ -201,7 +277,17 @@ pub fn layers_of(image: &Layers) -> BTreeSet<&str> {
     let names =
         image.channels.iter().map(|channel| channel.name.strip_prefix("id.").unwrap_or(&channel.name));
     let layers = names.map(|name| name.split_once('.').map_or(name, |(layer, _)| layer));
+    let layers = layers.map(|layer| matte_of(layer).unwrap_or(layer));
     layers.filter(|layer| !RGB.contains(layer)).collect()
+}
+
+/// The name that users give to the Cryptomatte whose ranks are in a layer.
+fn matte_of(layer: &str) -> Option<&'static str> {
+    let is_of = |aov: &Aov| {
+        let level = aov.matte().and_then(|matte| layer.strip_prefix(matte.kind()));
+        level.is_some_and(|level| level.bytes().all(|c| c.is_ascii_digit()))
+    };
+    Aov::ALL.into_iter().find(|(_, aov)| is_of(aov)).map(|(name, _)| name)
 }
 
 /// The image and the requested layers, as far as their data was rendered.

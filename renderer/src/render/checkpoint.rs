@@ -14,14 +14,16 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use device::film::{FilmPixel, FirstHitPixel};
+use device::film::{FilmPixel, FirstHitPixel, GroupPixel};
+use device::matte::MattePixel;
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use torrance_image::film::ranges::{fingerprint, parts};
 use torrance_image::film::write::Destination;
 use torrance_image::film::{Film, Pixel};
 
 use super::blocks::{Block, Blocks};
-use super::films::{HostFilms, RawFilms, add_layers};
+use super::films::{HostFilms, RawFilms, RawGroups, add_layers};
 use super::first_hits::FirstHitSums;
 use super::rounds::{Rounds, StoredRounds};
 use super::work::Published;
@@ -147,12 +149,18 @@ const IMAGE: &str = "image";
 const EMISSION: &str = "emission";
 const DIRECT: &str = "direct";
 const FIRST_HITS: &str = "firstHits";
+const MATTE: &str = "matte";
+const LIGHT_GROUP: &str = "lightGroup";
 const OPEN: &str = "open.";
 
 /// Bytes that a film of this name has for each pixel.
 fn bytes_per_pixel(name: &str) -> u64 {
     let bytes = match name.strip_prefix(OPEN) {
         None if name == FIRST_HITS => size_of::<FirstHitSums>(),
+        None if name == LIGHT_GROUP => size_of::<DVec3>(),
+        Some(LIGHT_GROUP) => size_of::<GroupPixel>(),
+        Some(MATTE) => size_of::<MattePixel>(),
+        None if name == MATTE => size_of::<MattePixel>(),
         None => size_of::<Pixel>(),
         Some(FIRST_HITS) => size_of::<FirstHitPixel>(),
         Some(_) => size_of::<FilmPixel>(),
@@ -173,13 +181,26 @@ fn sections<'a>(host: &'a HostFilms, open: Option<&'a RawFilms>) -> Vec<(String,
     if let Some(hits) = &host.first_hits {
         add("", FIRST_HITS, cast_slice(hits));
     }
-    if let Some(RawFilms { image, shorter, first_hits }) = open {
+    for film in host.mattes.iter().flatten() {
+        add("", MATTE, cast_slice(film));
+    }
+    for sums in host.light_groups.iter().flatten() {
+        add("", LIGHT_GROUP, cast_slice(sums));
+    }
+    if let Some(RawFilms { image, shorter, first_hits, mattes, light_groups }) = open {
         add(OPEN, IMAGE, cast_slice(image));
         for (name, film) in [EMISSION, DIRECT].into_iter().zip(shorter.iter().flatten()) {
             add(OPEN, name, cast_slice(film));
         }
         if let Some(hits) = first_hits {
             add(OPEN, FIRST_HITS, cast_slice(hits));
+        }
+        for film in mattes.iter().flatten() {
+            add(OPEN, MATTE, cast_slice(film));
+        }
+        for RawGroups { groups, pixels } in light_groups.iter().filter(|films| films.groups > 0) {
+            let film = pixels.len() / groups;
+            pixels.chunks(film.max(1)).for_each(|film| add(OPEN, LIGHT_GROUP, cast_slice(film)));
         }
     }
     all
@@ -324,6 +345,21 @@ impl Resumed {
             let digest = *digest;
             match name.strip_prefix(OPEN) {
                 None if name == IMAGE => host.image = Some(film(read_pixels(file, n, digest)?)),
+                None if name == LIGHT_GROUP => {
+                    host.light_groups.get_or_insert_default().push(read_pixels(file, n, digest)?);
+                }
+                Some(LIGHT_GROUP) => {
+                    let films = open.get_or_insert_default().light_groups.get_or_insert_default();
+                    films.groups += 1;
+                    films.pixels.extend(read_pixels::<GroupPixel>(file, n, digest)?);
+                }
+                None if name == MATTE => {
+                    host.mattes.get_or_insert_default().push(read_pixels(file, n, digest)?);
+                }
+                Some(MATTE) => {
+                    let open = open.get_or_insert_default();
+                    open.mattes.get_or_insert_default().push(read_pixels(file, n, digest)?);
+                }
                 None if name == FIRST_HITS => host.first_hits = Some(read_pixels(file, n, digest)?),
                 None if name == EMISSION || name == DIRECT => {
                     shorter.push(film(read_pixels(file, n, digest)?));

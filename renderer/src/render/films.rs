@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use device::film::{FilmPixel, FirstHitPixel};
+use device::film::{FilmPixel, FirstHitPixel, GroupPixel};
+use device::matte::MattePixel;
 use device::path::stage::{Stage, stages};
-use device::path::{FirstHitArgs, GatherArgs, HALF, MeanArgs, MegakernelArgs, ScatterArgs};
+use device::path::{
+    FirstHitArgs, GatherArgs, HALF, LightGroupArgs, MOST_KINDS, MatteArgs, MeanArgs, MegakernelArgs,
+    ScatterArgs,
+};
 use device::shape::triangle::TriangleUvs;
+use glam::DVec3;
 use rayon::prelude::*;
 use torrance_gpu::backend::{Backend, Buffer, Error, Place};
 use torrance_gpu::primitives::Primitives;
@@ -14,6 +19,8 @@ use torrance_image::film::{Film, Image, PIXELS_PER_TASK, Pixel, Wide};
 
 use super::Options;
 use super::first_hits::FirstHitSums;
+use super::light_groups::LightGroups;
+use super::mattes::{Mattes, Tables};
 use super::observer::FilmsSoFar;
 use super::placement::Shortage;
 use super::tracer::Tracer;
@@ -72,6 +79,17 @@ pub(super) struct RawFilms {
     pub(super) shorter: Option<[Vec<FilmPixel>; 2]>,
     /// [`Options::first_hits`].
     pub(super) first_hits: Option<Vec<FirstHitPixel>>,
+    /// [`Options::mattes`], a film of each kind.
+    pub(super) mattes: Option<Vec<Vec<MattePixel>>>,
+    /// [`Options::light_groups`].
+    pub(super) light_groups: Option<RawGroups>,
+}
+
+/// Films of light groups: in each layer, that of one group after that of another.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct RawGroups {
+    pub(super) groups: usize,
+    pub(super) pixels: Vec<GroupPixel>,
 }
 
 /// How large films are.
@@ -80,12 +98,17 @@ pub(super) struct FilmShape {
     /// Pixels of each film.
     pixels: usize,
     has_shorter: bool,
-    /// Pixels of all layers of first hits.
-    first_hits: Option<usize>,
+    /// Pixels of all layers of what is not gathered.
+    all: usize,
+    has_first_hits: bool,
+    /// Films of mattes.
+    mattes: Option<usize>,
+    light_groups: Option<usize>,
 }
 
 impl RawFilms {
-    pub(super) const NONE: Self = Self { image: Vec::new(), shorter: None, first_hits: None };
+    pub(super) const NONE: Self =
+        Self { image: Vec::new(), shorter: None, first_hits: None, mattes: None, light_groups: None };
 }
 
 impl FilmShape {
@@ -96,7 +119,12 @@ impl FilmShape {
         RawFilms {
             image: film(),
             shorter: self.has_shorter.then(|| [film(), film()]),
-            first_hits: self.first_hits.map(|pixels| vec_of(FirstHitPixel::zeroed(), pixels)),
+            first_hits: self.has_first_hits.then(|| vec_of(FirstHitPixel::zeroed(), self.all)),
+            mattes: self.mattes.map(|kinds| vec![vec_of(MattePixel::zeroed(), self.all); kinds]),
+            light_groups: self.light_groups.map(|groups| {
+                let pixels = vec_of(GroupPixel::zeroed(), groups * self.all);
+                RawGroups { groups, pixels }
+            }),
         }
     }
 }
@@ -116,6 +144,10 @@ pub(super) struct HostFilms {
     pub(super) image: Option<Film>,
     pub(super) shorter: Option<[Film; 2]>,
     pub(super) first_hits: Option<Vec<FirstHitSums>>,
+    /// A film of each kind of matte.
+    pub(super) mattes: Option<Vec<Vec<MattePixel>>>,
+    /// The sums of each light group.
+    pub(super) light_groups: Option<Vec<Vec<DVec3>>>,
 }
 
 impl HostFilms {
@@ -137,6 +169,25 @@ impl HostFilms {
                 hits.par_iter_mut().zip(layer).for_each(|(sums, pixel)| sums.merge(&pixel.into()));
             }
         }
+        if let Some(films) = &raw.mattes {
+            let n = width as usize * height as usize;
+            let mattes = self.mattes.get_or_insert_with(|| vec![vec![MattePixel::zeroed(); n]; films.len()]);
+            for (film, layers) in mattes.iter_mut().zip(films) {
+                for layer in whole_films(layers, n) {
+                    film.par_iter_mut().zip(layer).for_each(|(pixel, more)| pixel.merge(more));
+                }
+            }
+        }
+        if let Some(RawGroups { groups, pixels }) = &raw.light_groups {
+            let n = width as usize * height as usize;
+            let sums = self.light_groups.get_or_insert_with(|| vec![vec![DVec3::ZERO; n]; *groups]);
+            for (i, film) in whole_films(pixels, n).enumerate() {
+                let added = sums[i % groups].par_iter_mut().zip(film);
+                added.for_each(|(sum, GroupPixel { sum: more, .. })| {
+                    *sum += more.hi.as_dvec3() + more.lo.as_dvec3();
+                });
+            }
+        }
     }
 
     /// Adds the samples of an image, if there are any.
@@ -145,6 +196,98 @@ impl HostFilms {
             (Some(image), Some(film)) => image.merge(&film),
             (None, Some(film)) => self.image = Some(Arc::unwrap_or_clone(film)),
             (_, None) => {}
+        }
+    }
+}
+
+/// Films of mattes in the memory of a back end, and what their stage reads.
+struct MatteFilms<B: Backend> {
+    /// One of each kind.
+    films: Vec<B::Buf<MattePixel>>,
+    ends: B::Buf<u32>,
+    of_run: B::Buf<u32>,
+    of_instance: B::Buf<u32>,
+}
+
+impl<B: Backend> MatteFilms<B> {
+    fn new(backend: &mut B, mattes: &Mattes, scene: &SceneData, pixels: usize) -> Result<Self, Error> {
+        let Tables { ends, of_run, of_instance } = mattes.tables(&scene.geometry.shape_of);
+        let films = (0..mattes.len()).map(|_| backend.zeroed("film of a matte", pixels));
+        Ok(Self {
+            films: films.collect::<Result<_, _>>()?,
+            ends: backend.upload("ends of shapes", &ends)?,
+            of_run: backend.upload("ids of shapes", &of_run)?,
+            of_instance: backend.upload("ids of instances", &of_instance)?,
+        })
+    }
+
+    /// Bytes that they take for so many pixels.
+    fn bytes(mattes: &Mattes, scene: &SceneData, pixels: u64) -> u64 {
+        let Tables { ends, of_run, of_instance } = mattes.tables(&scene.geometry.shape_of);
+        let tables = size_of_val(&*ends) + size_of_val(&*of_run) + size_of_val(&*of_instance);
+        (mattes.len() * size_of::<MattePixel>()) as u64 * pixels + tables as u64
+    }
+
+    /// Bytes of them that are in the memory of the host.
+    fn count_on_host(&self, bytes: &mut u64) {
+        self.films.iter().for_each(|film| Shortage::count(film, bytes));
+        [&self.ends, &self.of_run, &self.of_instance]
+            .into_iter()
+            .for_each(|table| Shortage::count(table, bytes));
+    }
+
+    /// Takes the samples of `args` into them.
+    ///
+    /// # Safety
+    /// As [`Films::launch`].
+    unsafe fn launch(&self, backend: &mut B, args: &MegakernelArgs) -> Result<(), Error> {
+        let mut films = [std::ptr::null_mut(); MOST_KINDS];
+        films.iter_mut().zip(&self.films).for_each(|(to, film)| *to = film.ptr());
+        let matte = MatteArgs {
+            take: args.into_film(films[0]),
+            films,
+            ends: self.ends.ptr().cast_const(),
+            of_run: self.of_run.ptr().cast_const(),
+            of_instance: self.of_instance.ptr().cast_const(),
+            runs: self.ends.len() as u32,
+            instances: (self.of_instance.len() / self.films.len()) as u32,
+        };
+        // SAFETY: as the caller promised; the tables are of this scene.
+        unsafe { backend.launch::<stages::matte>(matte) }
+    }
+}
+
+/// Films of light groups in the memory of a back end, with the group of each light.
+struct GroupFilms<B: Backend> {
+    groups: usize,
+    /// As in [`RawGroups`].
+    film: B::Buf<GroupPixel>,
+    group_of: B::Buf<u32>,
+}
+
+impl<B: Backend> GroupFilms<B> {
+    fn new(backend: &mut B, groups: &LightGroups, scene: &SceneData, pixels: usize) -> Result<Self, Error> {
+        Ok(Self {
+            groups: groups.len(),
+            film: backend.zeroed("films of light groups", groups.len() * pixels)?,
+            group_of: backend.upload("groups of lights", &groups.of_lights(&scene.lights.sources))?,
+        })
+    }
+
+    /// Takes the samples of `args` into them.
+    ///
+    /// # Safety
+    /// As [`Films::launch`].
+    unsafe fn launch(&self, backend: &mut B, args: &MegakernelArgs) -> Result<(), Error> {
+        let take = args.into_film(self.film.ptr());
+        let group_of = self.group_of.ptr().cast_const();
+        // SAFETY: as the caller promised; the lights are those of the scene.
+        unsafe {
+            backend.launch::<stages::light_groups>(LightGroupArgs {
+                take,
+                group_of,
+                groups: self.groups as u32,
+            })
         }
     }
 }
@@ -161,6 +304,8 @@ pub(super) struct Films<B: Backend> {
     shorter: Option<[B::Buf<FilmPixel>; 2]>,
     /// First hits, with the texture coordinates of the scene's primitives.
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
+    mattes: Option<MatteFilms<B>>,
+    light_groups: Option<GroupFilms<B>>,
     /// Samples of the image that the host has taken over ([`Backend::FOLDS_FILMS`]).
     pub(super) folded: Option<Arc<Film>>,
     /// A film for items that have pixels of their own, without samples between passes.
@@ -183,7 +328,11 @@ impl<B: Primitives> Films<B> {
         let images = if options.shorter { 3 } else { 1 };
         let first_hits =
             options.first_hits.map_or((0, 0), |uvs| (size_of::<FirstHitPixel>(), size_of_val(uvs)));
-        pixels * (images * size_of::<FilmPixel>() + first_hits.0) as u64 + first_hits.1 as u64
+        let mattes = options.mattes.map_or(0, |mattes| MatteFilms::<B>::bytes(mattes, scene, pixels));
+        let groups = options.light_groups.map_or(0, |groups| groups.len() * size_of::<GroupPixel>());
+        pixels * (images * size_of::<FilmPixel>() + first_hits.0 + groups) as u64
+            + first_hits.1 as u64
+            + mattes
     }
 
     /// Bytes of them that are in the memory of the host, as the machine's has no room.
@@ -195,6 +344,11 @@ impl<B: Primitives> Films<B> {
         if let Some((film, uvs)) = &self.first_hits {
             Shortage::count(film, &mut bytes);
             Shortage::count(uvs, &mut bytes);
+        }
+        self.mattes.iter().for_each(|mattes| mattes.count_on_host(&mut bytes));
+        if let Some(GroupFilms { film, group_of, .. }) = &self.light_groups {
+            Shortage::count(film, &mut bytes);
+            Shortage::count(group_of, &mut bytes);
         }
         bytes
     }
@@ -220,7 +374,10 @@ impl<B: Primitives> Films<B> {
             )),
             None => None,
         };
-        Ok(Self { pixels, image, shorter, first_hits, folded: None, items: None })
+        let mattes = options.mattes.map(|mattes| MatteFilms::new(backend, mattes, scene, all)).transpose()?;
+        let light_groups = options.light_groups.map(|groups| GroupFilms::new(backend, groups, scene, all));
+        let light_groups = light_groups.transpose()?;
+        Ok(Self { pixels, image, shorter, first_hits, mattes, light_groups, folded: None, items: None })
     }
 
     /// Goes on with films of one layer that were published before.
@@ -239,6 +396,15 @@ impl<B: Primitives> Films<B> {
             let from = backend.upload("first hits of a checkpoint", from)?;
             backend.copy(&from, to)?;
         }
+        let mattes = self.mattes.iter_mut().flat_map(|mattes| &mut mattes.films);
+        for (to, from) in mattes.zip(raw.mattes.iter().flatten()) {
+            let from = backend.upload("mattes of a checkpoint", from)?;
+            backend.copy(&from, to)?;
+        }
+        if let (Some(GroupFilms { film, .. }), Some(from)) = (&mut self.light_groups, &raw.light_groups) {
+            let from = backend.upload("light groups of a checkpoint", &from.pixels)?;
+            backend.copy(&from, film)?;
+        }
         Ok(())
     }
 
@@ -251,13 +417,18 @@ impl<B: Primitives> Films<B> {
         layers: u32,
     ) -> Result<Option<Self>, Error> {
         let pixels = scene.width as usize * scene.height as usize;
-        let Options { shorter, first_hits, .. } = options;
+        let Options { shorter, first_hits, mattes, light_groups, .. } = options;
         let suit = self.pixels == pixels
             && self.image.len() == pixels * layers as usize
             && self.shorter.is_some() == shorter
             // Texture coordinates may be others.
             && self.first_hits.is_none()
             && first_hits.is_none()
+            // And so may names.
+            && self.mattes.is_none()
+            && mattes.is_none()
+            && self.light_groups.is_none()
+            && light_groups.is_none()
             // There may be room on the machine by now.
             && self.on_host() == 0;
         if !suit {
@@ -330,6 +501,12 @@ impl<B: Primitives> Films<B> {
                 let take = args.into_film(film.ptr());
                 let uvs = if uvs.is_empty() { std::ptr::null() } else { uvs.ptr().cast_const() };
                 backend.launch::<stages::first_hit>(FirstHitArgs { take, uvs })?;
+            }
+            if let Some(mattes) = &self.mattes {
+                mattes.launch(backend, &args)?;
+            }
+            if let Some(groups) = &self.light_groups {
+                groups.launch(backend, &args)?;
             }
         }
         Ok(())
@@ -411,7 +588,20 @@ impl<B: Primitives> Films<B> {
             Some((film, _)) => Some(backend.download_into(film, room.first_hits.unwrap_or_default())?),
             None => None,
         };
-        Ok(RawFilms { image: self.gathered(backend, &self.image, room.image)?, shorter, first_hits })
+        let mattes = self.mattes.as_ref().map(|mattes| {
+            let rooms = room.mattes.unwrap_or_default().into_iter().chain(std::iter::repeat_with(Vec::new));
+            mattes.films.iter().zip(rooms).map(|(film, room)| backend.download_into(film, room)).collect()
+        });
+        let mattes = mattes.transpose()?;
+        let light_groups = match &self.light_groups {
+            Some(GroupFilms { groups, film, .. }) => {
+                let room = room.light_groups.unwrap_or_default().pixels;
+                Some(RawGroups { groups: *groups, pixels: backend.download_into(film, room)? })
+            }
+            None => None,
+        };
+        let image = self.gathered(backend, &self.image, room.image)?;
+        Ok(RawFilms { image, shorter, first_hits, mattes, light_groups })
     }
 
     /// Copies a film, whose layers are first put together: that is sooner done where they are than they are copied.
@@ -435,7 +625,13 @@ impl<B: Primitives> Films<B> {
 
     /// What [`Films::download`] copies, without samples.
     pub(super) fn shape(&self) -> FilmShape {
-        let first_hits = self.first_hits.as_ref().map(|(film, _)| film.len());
-        FilmShape { pixels: self.pixels, has_shorter: self.shorter.is_some(), first_hits }
+        FilmShape {
+            pixels: self.pixels,
+            all: self.image.len(),
+            has_shorter: self.shorter.is_some(),
+            has_first_hits: self.first_hits.is_some(),
+            mattes: self.mattes.as_ref().map(|mattes| mattes.films.len()),
+            light_groups: self.light_groups.as_ref().map(|films| films.groups),
+        }
     }
 }

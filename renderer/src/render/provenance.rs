@@ -70,11 +70,13 @@ pub fn identity(
     (options, goal): (&Options<'_>, Option<&NoiseGoal>),
 ) -> Identity {
     let key = scene.key_of_render(scene_hash, 0, env!("CARGO_PKG_VERSION"));
-    let layers = match (options.shorter, options.first_hits.is_some()) {
-        (false, false) => "none",
-        (true, false) => "of light",
-        (false, true) => "of first hits",
-        (true, true) => "of light and first hits",
+    let mattes = options.mattes.map(|mattes| mattes.kinds().collect::<Vec<_>>().join(" and "));
+    let groups = options.light_groups.map(|groups| format!("light groups {}", groups.names().join(" and ")));
+    let light = options.shorter.then(|| "light".to_owned());
+    let layers = [light, options.first_hits.map(|_| "first hits".to_owned()), mattes, groups];
+    let layers = match layers.into_iter().flatten().collect::<Vec<_>>() {
+        none if none.is_empty() => "none".to_owned(),
+        some => format!("of {}", some.join(" and ")),
     };
     let roulette = settings.rr_depth.map_or("off".into(), |n| n.to_string());
     let all = [
@@ -87,7 +89,7 @@ pub fn identity(
         ("masking", settings.masking.word().into()),
         ("longest path", settings.max_depth.to_string()),
         ("Russian roulette", roulette),
-        ("layers", layers.into()),
+        ("layers", layers),
         ("version", env!("CARGO_PKG_VERSION").into()),
         (KEY, format!("{key:016x}")),
     ];

@@ -97,7 +97,13 @@ fn exr_files_hold_what_they_are_asked_to() {
     let (all, layers) = channels(&["--aov", "all", "--exr", "half", "--seed", "3", "--rr-depth", "off"]);
     assert_eq!(
         all,
-        "B G N.X N.Y N.Z Ng.X Ng.Y Ng.Z P.X P.Y P.Z R Z albedo.B albedo.G albedo.R direct.B direct.G direct.R \
+        "B CryptoAsset00.A CryptoAsset00.B CryptoAsset00.G CryptoAsset00.R CryptoAsset01.A CryptoAsset01.B \
+         CryptoAsset01.G CryptoAsset01.R CryptoAsset02.A CryptoAsset02.B CryptoAsset02.G CryptoAsset02.R \
+         CryptoMaterial00.A CryptoMaterial00.B CryptoMaterial00.G CryptoMaterial00.R CryptoMaterial01.A \
+         CryptoMaterial01.B CryptoMaterial01.G CryptoMaterial01.R CryptoMaterial02.A CryptoMaterial02.B \
+         CryptoMaterial02.G CryptoMaterial02.R CryptoObject00.A CryptoObject00.B CryptoObject00.G CryptoObject00.R \
+         CryptoObject01.A CryptoObject01.B CryptoObject01.G CryptoObject01.R CryptoObject02.A CryptoObject02.B \
+         CryptoObject02.G CryptoObject02.R G N.X N.Y N.Z Ng.X Ng.Y Ng.Z P.X P.Y P.Z R Z albedo.B albedo.G albedo.R direct.B direct.G direct.R \
          emission.B emission.G emission.R id.material id.shape indirect.B indirect.G indirect.R samples stderr.B \
          stderr.G stderr.R uv.U uv.V"
     );
@@ -107,6 +113,7 @@ fn exr_files_hold_what_they_are_asked_to() {
             "id" => matches!(channel.samples, Samples::Uint(_)),
             "" if channel.name == "samples" => matches!(channel.samples, Samples::Uint(_)),
             "N" | "Ng" | "P" | "uv" | "stderr" => matches!(channel.samples, Samples::Float(_)),
+            crypto if crypto.starts_with("Crypto") => matches!(channel.samples, Samples::Float(_)),
             "" if channel.name == "Z" => matches!(channel.samples, Samples::Float(_)),
             _ => matches!(channel.samples, Samples::Half(_)),
         };

@@ -18,6 +18,7 @@ mod interrupt;
 mod live;
 mod merge;
 mod metals;
+mod mix;
 mod names;
 mod pages;
 mod paths;

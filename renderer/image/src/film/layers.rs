@@ -7,13 +7,16 @@ use rayon::prelude::*;
 use torrance_text::{hint, quoted};
 
 use super::image::Image;
-use super::{Film, Wide};
+use super::{Film, Wide, cryptomatte};
 
 /// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
 pub const STDERR: &str = "stderr";
 
 /// The channel of sample counts.
 pub const SAMPLES: &str = "samples";
+
+/// What the names of layers begin with that hold the light of a group of lights: `light.sun.R`, and so on. They add up to the image.
+pub const LIGHT: &str = "light.";
 
 /// The layer of sums over samples: bits of `sums.xR.0`, …. Of each sum, the words 0 and 1 are a 64-bit float, and 2 is what is left
 /// to add to it.
@@ -117,11 +120,11 @@ impl Samples {
 
 impl Channel {
     /// Whether the channel is part of a colour, of the image or of a layer. Colours are for viewing and may be rounded to
-    /// half floats; standard errors are for computing and may not.
+    /// half floats; standard errors, and the ids of a Cryptomatte, are for computing and may not.
     pub fn is_color(&self) -> bool {
         let (layer, name) = self.name.rsplit_once('.').unwrap_or(("", &self.name));
         match name {
-            "R" | "G" | "B" => layer != STDERR,
+            "R" | "G" | "B" => layer != STDERR && !cryptomatte::is_of_ranks(layer),
             // Alone it is grey; in a layer it is the second axis.
             "Y" => layer.is_empty(),
             _ => false,

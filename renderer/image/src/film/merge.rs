@@ -5,9 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use super::Film;
+use super::cryptomatte::{self, Coverage};
 use super::estimate::{PIXEL_FILTER, samples};
 use super::extent::{Extent, TooLittleMemory};
-use super::layers::{Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
 use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
 use super::shards::{PARTIAL_SAMPLES, Shard};
 
@@ -36,6 +37,8 @@ pub struct Merge {
     means: BTreeMap<String, Vec<f64>>,
     /// Channels that are the same in all images.
     ids: BTreeMap<String, Vec<u32>>,
+    /// Cryptomattes that all images have.
+    mattes: Vec<Mattes>,
     /// Channels of some image that the result lacks.
     dropped: BTreeSet<String>,
     /// Attributes that the images have in common.
@@ -57,6 +60,46 @@ struct Source {
     shard: Option<Shard>,
     /// Hash of the image.
     image: u64,
+}
+
+/// A Cryptomatte that is being merged.
+#[derive(Debug, Clone)]
+struct Mattes {
+    kind: String,
+    ranks: usize,
+    /// Samples of each id.
+    pixels: Vec<Coverage>,
+}
+
+impl Mattes {
+    /// Of an image without samples.
+    fn new(kind: String, layers: &Layers) -> Self {
+        Self { ranks: layers.ranks(&kind), pixels: vec![Coverage::new(); layers.pixels()], kind }
+    }
+
+    /// Adds an image with so many samples.
+    fn add(&mut self, layers: &Layers, samples: &[Moments]) {
+        let added = layers.cryptomatte(&self.kind).into_iter().zip(samples);
+        for (pixel, (covered, samples)) in self.pixels.iter_mut().zip(added) {
+            pixel.extend(covered.into_iter().map(|(id, coverage)| (id, coverage * samples.n)));
+            pixel.sort_unstable_by_key(|(id, _)| *id);
+            pixel.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0.0 };
+                is_same
+            });
+        }
+    }
+
+    /// Adds it to an image of so many samples, whose attributes have the manifest.
+    fn push(self, layers: &mut Layers, samples: &[Moments]) {
+        let Self { kind, ranks, mut pixels } = self;
+        for (pixel, samples) in pixels.iter_mut().zip(samples) {
+            pixel.iter_mut().for_each(|(_, covered)| *covered /= samples.n.max(1.0));
+        }
+        let manifest = cryptomatte::manifest(&layers.attributes, &kind);
+        layers.push_cryptomatte(&kind, ranks, &pixels, &manifest);
+    }
 }
 
 /// Mean, and sum of squared deviations from it, of the samples of a pixel.
@@ -199,6 +242,10 @@ impl Merge {
             shard: Some(Shard::default()),
             means: BTreeMap::new(),
             ids: BTreeMap::new(),
+            mattes: cryptomatte::kinds(&layers.attributes)
+                .into_iter()
+                .map(|k| Mattes::new(k, layers))
+                .collect(),
             dropped: BTreeSet::new(),
             attributes: layers.attributes.clone(),
             sources: Vec::new(),
@@ -349,6 +396,10 @@ impl Merge {
             let Some(other) = others.get(key) else {
                 return false;
             };
+            if let Some(both) = cryptomatte::combined(key, value, other) {
+                *value = both;
+                return true;
+            }
             match key.as_str() {
                 "seed" if value.split(", ").any(|seed| seed == other) => {}
                 "seed" => *value = format!("{value}, {other}"),
@@ -363,14 +414,17 @@ impl Merge {
     }
 
     fn add_layers(&mut self, layers: &Layers, added: &[Moments]) {
-        let Self { means, ids, dropped, pixels, .. } = self;
+        let Self { means, ids, mattes, dropped, pixels, .. } = self;
+        mattes.retain(|matte| layers.ranks(&matte.kind) > 0);
+        mattes.iter_mut().for_each(|matte| matte.add(layers, added));
         for channel in &layers.channels {
             let name = &channel.name;
             let (layer, _) = name.rsplit_once('.').unwrap_or(("", name));
             let is_sum = name.strip_prefix(SUMS).is_some_and(|rest| rest.starts_with('.'));
             let is_of_image =
                 matches!(&name[..], "R" | "G" | "B" | "Y" | SAMPLES) || layer == STDERR || is_sum;
-            if !means.contains_key(name) && !ids.contains_key(name) && !is_of_image {
+            let is_of_matte = mattes.iter().any(|matte| cryptomatte::is_rank_of(&matte.kind, name));
+            if !means.contains_key(name) && !ids.contains_key(name) && !is_of_image && !is_of_matte {
                 dropped.insert(name.clone());
             }
         }
@@ -428,6 +482,7 @@ impl Merge {
             self.attributes.extend(shard.attributes());
         }
         layers.attributes = self.attributes;
+        self.mattes.into_iter().for_each(|matte| matte.push(&mut layers, &self.pixels));
         if self.halves > 0 && self.film.is_none() {
             let (halves, all) = (self.halves, self.sources.len());
             self.warnings.push(format!(
@@ -464,5 +519,5 @@ impl Merge {
 /// that hit something, whose number is not stored.
 fn is_mean_over_samples(name: &str) -> bool {
     let layer = name.rsplit_once('.').map_or("", |(layer, _)| layer);
-    matches!(layer, "emission" | "direct" | "indirect" | "albedo" | "N" | "Ng")
+    layer.starts_with(LIGHT) || matches!(layer, "emission" | "direct" | "indirect" | "albedo" | "N" | "Ng")
 }

@@ -1,5 +1,6 @@
 //! The film: sums over every pixel's samples, and the images made from them.
 
+pub mod cryptomatte;
 pub mod develop;
 mod display;
 pub mod encode;
@@ -15,6 +16,7 @@ pub mod image;
 pub mod interrupted;
 pub mod layers;
 pub mod merge;
+pub mod mix;
 mod openexr;
 mod output;
 pub mod ranges;

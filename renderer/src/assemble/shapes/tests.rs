@@ -19,7 +19,7 @@ fn flattened(geometry: Geometry, mirrored: bool, tangents: bool) -> (Affine3A, F
 fn flatten(shapes: &[Shape], wants: VertexAttributes) -> Flat {
     let mut flat = Flat::default();
     for (i, shape) in shapes.iter().enumerate() {
-        flat.add(shape, i as u32, &shape.world_from_object, &[wants]);
+        flat.add(shape, (i as u32, None), &shape.world_from_object, &[wants]);
     }
     flat
 }

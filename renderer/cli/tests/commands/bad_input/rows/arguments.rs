@@ -58,6 +58,20 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         r#"invalid value 'N,albdo' for '--aov <LAYERS>': unknown layer "albdo"; did you mean "albedo"?"#,
     ),
     (
+        "ids that would be rounded",
+        Arguments(&[
+            "scene.toml",
+            "-o",
+            "out.exr",
+            "--aov",
+            "cryptomatte",
+            "--exr-compression",
+            "pxr24",
+            DAYS,
+        ]),
+        "--exr-compression pxr24 rounds floats, and so the ids of a Cryptomatte; write another, such as zip",
+    ),
+    (
         "layer by another's name",
         Arguments(&["scene.toml", "-o", "out.exr", "--aov", "depth", DAYS]),
         r#"invalid value 'depth' for '--aov <LAYERS>': "depth" is called "Z" here"#,

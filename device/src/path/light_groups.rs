@@ -1,0 +1,184 @@
+//! Light groups: the same paths as the image's, whose light is summed up by where it comes from.
+
+use glam::Vec3;
+
+use super::megakernel::Invocation;
+use super::stage::{Count, Function};
+use super::step::{
+    Arrived, Scatterer, Shaded, arrive, infinite_light, is_clipped, scatter_lit, sees_infinite, visibility,
+};
+use super::{PathSettings, PathState, SampleArgs};
+use crate::arch::load;
+use crate::bvh::{Arch, closest_hit};
+use crate::features::{Compiled, Full};
+use crate::film::{FilmPixel, GroupPixel};
+use crate::scene::SceneView;
+
+/// Arguments of the stage.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LightGroupArgs {
+    /// Which samples to take: the image's. A layer of the film has a film for each group, one after another.
+    pub take: SampleArgs<GroupPixel>,
+    /// The group of each light of the scene.
+    pub group_of: *const u32,
+    /// Number of groups.
+    pub groups: u32,
+}
+
+// SAFETY: every invocation writes only its own pixel of its own films.
+unsafe impl Send for LightGroupArgs {}
+// SAFETY: as above.
+unsafe impl Sync for LightGroupArgs {}
+
+impl Count for LightGroupArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.take.invocations
+    }
+}
+
+/// The stage.
+pub struct LightGroups;
+
+impl Function for LightGroups {
+    type Args = LightGroupArgs;
+
+    /// Takes the samples of one pixel in one layer.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, and the machine is an `A`.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &LightGroupArgs) {
+        let take = &args.take;
+        // SAFETY: as the caller promised.
+        let invocation = unsafe { take.invocation(i) };
+        let Some(Invocation { pixel, film, first_sample: mut sample, end }) = invocation else { return };
+        // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
+        unsafe {
+            let mut sums = Sums::new(args, film);
+            while sample < end {
+                let mut state = take.begin::<Full>(pixel, sample);
+                while sums.step::<A>(&take.scene, &take.settings, &mut state) {}
+                sums.end(state.weight);
+                sample += take.layers;
+            }
+        }
+    }
+}
+
+/// Where the light of one pixel goes.
+struct Sums {
+    /// The pixel in the film of the first group.
+    first: *mut GroupPixel,
+    /// From there to the same pixel in that of the next one.
+    stride: usize,
+    groups: u32,
+    group_of: *const u32,
+    /// Light of the path so far, added up as in the image: what is left out there is left out here.
+    l: Vec3,
+}
+
+impl Sums {
+    /// Those of a pixel, which `film` would be if there were one group.
+    ///
+    /// # Safety
+    /// It is one of the film in `args`.
+    #[inline(always)]
+    unsafe fn new(args: &LightGroupArgs, film: *mut GroupPixel) -> Self {
+        let take = &args.take;
+        let stride = (take.width as usize * take.height as usize).max(1);
+        // SAFETY: as the caller promised.
+        let index = unsafe { film.offset_from(take.film) } as usize;
+        let first = index / stride * stride * args.groups as usize + index % stride;
+        Self {
+            first: take.film.wrapping_add(first),
+            stride,
+            groups: args.groups,
+            group_of: args.group_of,
+            l: Vec3::ZERO,
+        }
+    }
+
+    /// Adds what the path has gathered of a light.
+    ///
+    /// # Safety
+    /// There is the light, and no other invocation has the pixel.
+    #[inline(always)]
+    unsafe fn add(&mut self, light: u32, x: Vec3) {
+        self.l += x;
+        // SAFETY: as the caller promised; the group of a light is one of them.
+        unsafe {
+            let group = load(self.group_of.add(light as usize));
+            (*self.first.add(group as usize * self.stride)).path += x;
+        }
+    }
+
+    /// Ends the path, which has a weight in the image.
+    ///
+    /// # Safety
+    /// No other invocation has the pixel.
+    #[inline(always)]
+    unsafe fn end(&mut self, weight: f32) {
+        let is_taken = FilmPixel::takes(weight * self.l);
+        for group in 0..self.groups as usize {
+            // SAFETY: as the caller promised; it is one of them.
+            unsafe { (*self.first.add(group * self.stride)).end(weight, is_taken) };
+        }
+        self.l = Vec3::ZERO;
+    }
+
+    /// As [`super::step::step`], but for where the light goes.
+    ///
+    /// # Safety
+    /// `scene` is valid, and the machine is an `A`; no other invocation has the pixel.
+    #[inline(always)]
+    unsafe fn step<A: Arch>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        state: &mut PathState,
+    ) -> bool {
+        // SAFETY: as the caller promised; all lights are in range.
+        unsafe {
+            let hit = closest_hit::<A, Full>(scene, state.ray, f32::INFINITY);
+            if !hit.is_hit() || is_clipped::<Full>(scene, state, hit.t) {
+                if sees_infinite::<Full>(scene, state) {
+                    for light in scene.first_infinite..scene.light_count {
+                        self.add(light, infinite_light::<Full>(scene, settings, state, light, None));
+                    }
+                }
+                return false;
+            }
+            let mut lit_by = 0;
+            let shaded = arrive::<Full, _>(scene, settings, state, &hit, Noting(&mut lit_by));
+            if state.l != Vec3::ZERO {
+                self.add(load(scene.prims.add(hit.prim as usize)).light, state.l);
+                state.l = Vec3::ZERO;
+            }
+            if let Some(shadow) = shaded.shadow {
+                self.add(lit_by, shadow.ld * visibility::<A, Full>(scene, &shadow));
+            }
+            shaded.alive
+        }
+    }
+}
+
+/// Does at once what is done where a path scatters, and notes which light is drawn.
+struct Noting<'a>(&'a mut u32);
+
+impl Arrived<'_> for Noting<'_> {
+    #[inline(always)]
+    unsafe fn scatter<C: Compiled>(
+        self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        state: &mut PathState,
+        at: Scatterer<'_>,
+    ) -> Shaded {
+        // SAFETY: as the caller promised.
+        let (light, shaded) = unsafe { scatter_lit::<C>(scene, settings, state, &at) };
+        *self.0 = light;
+        shaded
+    }
+}
