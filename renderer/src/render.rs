@@ -13,6 +13,7 @@ mod provenance;
 mod replay;
 mod session;
 mod shift;
+mod snapshots;
 pub mod stage_chart;
 mod stage_times;
 mod summary;
@@ -131,6 +132,8 @@ pub struct Options<'a> {
     /// [`Rendered::first_hits`], with the texture coordinates of these, one element for every primitive of the scene
     /// ([`crate::assemble::texture_coordinates`]), or none for them to be left out.
     pub first_hits: Option<&'a [TriangleUvs]>,
+    /// [`Rendered::half`].
+    pub half: bool,
 }
 
 /// A finished, or interrupted, render.
@@ -143,6 +146,8 @@ pub struct Rendered {
     pub shorter: Option<[Film; 2]>,
     /// First hits of the camera rays, if they were asked for.
     pub first_hits: Option<FirstHits>,
+    /// About half of the samples, if they were asked for, and the render did not end before there were as many.
+    pub half: Option<Half>,
     /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
@@ -153,6 +158,15 @@ pub struct Rendered {
     pub interrupted: bool,
     /// The integrator that traced its paths.
     pub integrator: IntegratorChoice,
+}
+
+/// About half of the samples of a render: the first ones of each pixel.
+#[derive(Debug, Clone)]
+pub struct Half {
+    /// Their film.
+    pub film: Film,
+    /// Their first hits, if those of all were asked for.
+    pub first_hits: Option<FirstHits>,
 }
 
 impl Rendered {
@@ -193,7 +207,9 @@ impl<'a> Request<'a> {
     /// The work of so many machines on a scene.
     pub(crate) fn work(self, scene: &SceneData, machines: usize) -> Work<'a> {
         let size = [scene.width, scene.height];
-        Work::new(size, (self.budget, self.first_sample), machines, self.checkpoints, self.resumed)
+        let budget = (self.budget, self.first_sample);
+        let work = Work::new(size, budget, machines, self.checkpoints, self.resumed);
+        if self.options.half { work.keeping_half() } else { work }
     }
 }
 
@@ -345,12 +361,15 @@ fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnM
     let progress = work.progress();
     let progress = Progress { spp_target: work.budget().spp, ..progress };
     let size @ [width, height] = work.size();
+    let half = work.half();
     let (films, taken, interrupted) = work.finish(spent);
     let HostFilms { image, shorter, first_hits } = films;
+    let hits = |films: Option<Vec<_>>| films.map(|film| FirstHits::new(size, &film));
     Rendered {
         film: image.unwrap_or_else(|| Film::new(width, height)),
         shorter,
-        first_hits: first_hits.map(|film| FirstHits::new(size, &film)),
+        first_hits: hits(first_hits),
+        half: half.and_then(|half| Some(Half { film: half.image?, first_hits: hits(half.first_hits) })),
         stage_times: None,
         progress,
         taken,

@@ -6,7 +6,7 @@ use device::camera::{Camera, Projection};
 use device::film::FirstHitPixel;
 use device::shape::triangle::TriangleUvs;
 use glam::Vec3;
-use torrance_image::film::layers::{Layers, Samples};
+use torrance_image::film::layers::{Layers, SAMPLES, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
 use torrance_scene::limits::{
@@ -14,8 +14,9 @@ use torrance_scene::limits::{
 };
 
 use super::first_hits::FirstHitSums;
-use super::{FirstHit, FirstHits, Options, Rendered};
+use super::{FirstHit, FirstHits, Half, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
+use crate::denoise::HALVES;
 
 /// Layers that an EXR file may hold beside the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,9 @@ pub enum Aov {
     Samples,
     /// `sums.xR.0`, …: sums over the samples, for parts of a render to be put together without loss.
     Sums,
+    /// `halves.R`, …: the mean of about the first half of the samples, `halves.samples`, how many these are, and of the same `halves.albedo.R`,
+    /// …, and `halves.N.X`, … where there are those of all: for denoisers, which tell noise by the difference.
+    Halves,
     /// `emission.R`, …: light that has not scattered.
     Emission,
     /// `direct.R`, …: light that has scattered once.
@@ -75,10 +79,11 @@ pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
     /// All layers, by the names that users give them.
-    pub const ALL: [(&'static str, Self); 14] = [
+    pub const ALL: [(&'static str, Self); 15] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
         ("sums", Self::Sums),
+        ("halves", Self::Halves),
         ("emission", Self::Emission),
         ("direct", Self::Direct),
         ("indirect", Self::Indirect),
@@ -146,15 +151,22 @@ impl AovPlan {
         self.aovs.extend([Aov::Albedo, Aov::N]);
     }
 
+    /// Adds what torrance's own denoiser knows noise by.
+    pub fn add_halves(&mut self) {
+        self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Halves]);
+    }
+
     /// Keeps what is needed of the scene.
     ///
     /// # Errors
     /// Films for all layers do not fit into memory.
     pub fn describe(&mut self, description: &Description) -> Result<(), SizeError> {
-        let Options { shorter, first_hits, .. } = self.options();
+        let Options { shorter, first_hits, half, .. } = self.options();
+        let films_of_first_hits = if half { 2 } else { 1 };
         let bytes = BYTES_PER_PIXEL
+            + if half { BYTES_PER_PIXEL } else { 0 }
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
-            + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
+            + if first_hits.is_some() { films_of_first_hits * BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
         check_memory(description.render.width, description.render.height, bytes, memory_for_film())?;
         self.names = Names::from(description);
         if self.aovs.contains(&Aov::Uv) {
@@ -169,6 +181,7 @@ impl AovPlan {
         Options {
             shorter: self.aovs.iter().any(|aov| aov.is_split_light()),
             first_hits: of_first_hit.then_some(self.uvs.as_slice()),
+            half: self.aovs.contains(&Aov::Halves),
             ..Options::default()
         }
     }
@@ -212,6 +225,7 @@ pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTre
             Aov::Stderr => layers.push_stderr(&rendered.film),
             Aov::Samples => layers.push_samples(&rendered.film),
             Aov::Sums => layers.push_sums(&rendered.film),
+            Aov::Halves => push_halves(&mut layers, rendered, aovs),
             _ => {}
         }
         if let Some(shorter) = &rendered.shorter {
@@ -223,6 +237,22 @@ pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTre
         }
     }
     layers
+}
+
+/// What about half of the samples say of the image, and of its features.
+fn push_halves(layers: &mut Layers, rendered: &Rendered, aovs: &BTreeSet<Aov>) {
+    let Some(Half { film, first_hits }) = &rendered.half else { return };
+    layers.push_floats(HALVES, RGB, &Image::from(film).pixels);
+    let samples = film.pixels.iter().map(|pixel| u32::try_from(pixel.count).unwrap_or(u32::MAX));
+    layers.push(format!("{HALVES}.{SAMPLES}"), Samples::Uint(samples.collect()));
+    let Some(hits) = first_hits else { return };
+    let each = |of: &dyn Fn(&FirstHit) -> [f32; 3]| hits.pixels.iter().map(of).collect::<Vec<_>>();
+    if aovs.contains(&Aov::Albedo) {
+        layers.push_floats(&format!("{HALVES}.albedo"), RGB, &each(&|hit| hit.albedo));
+    }
+    if aovs.contains(&Aov::N) {
+        layers.push_floats(&format!("{HALVES}.N"), XYZ, &each(&|hit| hit.ns));
+    }
 }
 
 const RGB: [&str; 3] = ["R", "G", "B"];

@@ -18,6 +18,7 @@ use super::blocks::{Block, Blocks, Coverage, missing};
 use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
 use super::films::{FilmShape, HostFilms, RawFilms};
 use super::noise::Looks;
+use super::snapshots::Snapshots;
 use super::{Begun, Budget, Control, Observer, Progress, Shortage};
 
 /// Shortest and longest time that a block should take where machines share a render, seconds.
@@ -180,6 +181,7 @@ struct State {
     /// The first sample that is not to be taken before the next look at the noise.
     end: u32,
     looks: Option<Looks>,
+    snapshots: Option<Snapshots>,
     /// Films of an earlier run, until a machine begins.
     resumed: Option<Resumed>,
     /// Films of an earlier run, with what is on them.
@@ -225,6 +227,7 @@ impl<'a> Work<'a> {
         let state = State {
             end: whole.samples.start + next,
             looks,
+            snapshots: None,
             resumed,
             base: Arc::default(),
             done: before.done.clone(),
@@ -251,6 +254,16 @@ impl<'a> Work<'a> {
             is_stopped: AtomicBool::new(false),
             idle: AtomicU32::new(0),
         }
+    }
+
+    /// The same, keeping the films as they are when about half of the samples are taken ([`Work::half`]).
+    pub(super) fn keeping_half(mut self) -> Self {
+        let (first, budget) = (self.whole.samples.start, self.budget);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let snapshots = Snapshots::new(&budget, state.done.end().saturating_sub(first));
+        state.end = state.end.min(first.saturating_add(snapshots.next()));
+        state.snapshots = Some(snapshots);
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -506,10 +519,9 @@ impl<'a> Work<'a> {
         let samples = state.done.paths() as f64 / self.whole.invocations.len() as f64;
         Progress {
             spp: state.coverage(&self.whole).fewest,
-            spp_target: if state.is_finished {
-                self.budget.spp
-            } else {
-                state.end - self.whole.samples.start
+            spp_target: match state.looks {
+                Some(looks) if !state.is_finished => looks.next.min(self.budget.spp),
+                _ => self.budget.spp,
             },
             paths: (samples * pixels as f64).round() as u64,
             pixels,
@@ -529,20 +541,32 @@ impl<'a> Work<'a> {
 
     /// All that was to be taken is there: decides whether there is to be more.
     fn extend(&self, state: &mut State) {
-        let (first, most) = (self.whole.samples.start, self.whole.samples.end);
-        let (spp, mut looks) = (state.end - first, state.looks);
-        state.is_finished = match &mut looks {
-            Some(looks) if state.end < most => {
-                // Looks are after so many samples, not after so much time: images are the same each time.
-                let image = state.checkpoint(self.size).image();
-                let noise = Statistics::relative_stderr_of(&ImageEstimate::from(&image));
-                let is_enough = looks.is_enough(spp, noise);
-                state.end = first + looks.next.min(self.budget.spp);
-                is_enough
-            }
-            _ => true,
-        };
+        let first = self.whole.samples.start;
+        let spp = state.end - first;
+        if state.snapshots.as_ref().is_some_and(|snapshots| snapshots.is_due(spp)) {
+            let films = state.checkpoint(self.size);
+            state.snapshots.iter_mut().for_each(|snapshots| snapshots.keep(spp, films.clone()));
+        }
+        let is_last = spp >= self.budget.spp;
+        let mut looks = state.looks;
+        let is_enough = looks.as_mut().filter(|looks| !is_last && spp >= looks.next).is_some_and(|looks| {
+            // Looks are after so many samples, not after so much time: images are the same each time.
+            let image = state.checkpoint(self.size).image();
+            looks.is_enough(spp, Statistics::relative_stderr_of(&ImageEstimate::from(&image)))
+        });
         state.looks = looks;
+        state.is_finished = is_last || is_enough;
+        let next_look = looks.map_or(u32::MAX, |looks| looks.next);
+        let next_snapshot = state.snapshots.as_ref().map_or(u32::MAX, Snapshots::next);
+        state.end = first + next_look.min(next_snapshot).min(self.budget.spp);
+    }
+
+    /// The films as they were when about half of the samples were taken, if that was wanted and there were as many.
+    pub(super) fn half(&self) -> Option<HostFilms> {
+        let mut state = self.lock();
+        let spp = state.coverage(&self.whole).fewest;
+        let half = state.snapshots.take()?.half_of(spp)?;
+        Some(half.into_films(self.size, &mut drop))
     }
 
     /// Begins to put a checkpoint together, if it is time.
