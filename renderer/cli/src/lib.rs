@@ -78,7 +78,7 @@ enum Command {
     Merge(merge::Args),
     /// Blur an image as a lens would have, by its depths, or evenly
     Defocus(defocus::Args),
-    /// Remove noise from an image, by Open Image Denoise
+    /// Remove noise from an image
     Denoise(denoise::Args),
     /// Chart how a material scatters light
     Bsdf(bsdf::Args),
