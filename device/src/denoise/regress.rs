@@ -2,7 +2,7 @@
 
 use super::rows::{Rows, arguments, scale, weight};
 use super::{Offsets, Strip};
-use crate::arch::Real;
+use crate::arch::{Mask, Real};
 
 /// Number of planes of features: of the albedo three, and of the normal.
 pub const FEATURES: usize = 6;
@@ -59,11 +59,15 @@ impl Rows for Regress {
                 let ahead = F::load(part.add(table.at(x, y)));
                 let behind = F::load(part.add(table.at(x - dx, y - dy)));
                 for (distance, at) in [(ahead, grid.at(x + dx, y + dy)), (behind, grid.at(x - dx, y - dy))] {
+                    let weight = weight(distance, scale);
+                    if F::splat(0.0).lt(weight).bits() == 0 {
+                        continue;
+                    }
                     let mut offset = [F::splat(0.0); FEATURES];
                     for (channel, offset) in offset.iter_mut().enumerate() {
                         *offset = F::load(features.add(channel * plane + at)) - origin[channel];
                     }
-                    equations.add(weight(distance, scale), &offset, load3(values.add(at), plane));
+                    equations.add(weight, &offset, load3(values.add(at), plane));
                 }
                 part = part.add(table.size());
             }

@@ -33,7 +33,8 @@ pub(super) fn unpack(grid: Grid, planes: &[f32], factor: f32) -> Vec<[f32; 3]> {
     let width = grid.width as usize;
     let pixel = |i: usize| {
         let place = grid.at((i % width) as i32, (i / width) as i32);
-        [0, 1, 2].map(|c| planes[c * grid.plane() + place] * factor)
+        // Rounding may have led beyond what there are numbers for.
+        [0, 1, 2].map(|c| (planes[c * grid.plane() + place] * factor).clamp(f32::MIN, f32::MAX))
     };
     (0..width * grid.height as usize).into_par_iter().map(pixel).collect()
 }

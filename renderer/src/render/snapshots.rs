@@ -1,23 +1,22 @@
 //! Films as they were when about half of the samples of a render had been taken.
 
 use super::Budget;
-use super::checkpoint::Checkpoint;
 
 /// Samples per pixel of the first snapshot of a render whose end is not known.
 const FIRST: u32 = 2;
 
 /// The latest snapshots of a render, and when the next one is due.
 #[derive(Debug)]
-pub(super) struct Snapshots {
+pub(super) struct Snapshots<T> {
     /// Samples per pixel at the next one; `None` if there is to be none.
     next: Option<u32>,
     /// Whether the end is not known, so that snapshots are taken again and again, each of twice the samples.
     doubles: bool,
     /// The last two, with the samples per pixel of each: one of them has the half of what there is before the next.
-    kept: Vec<(u32, Checkpoint)>,
+    kept: Vec<(u32, T)>,
 }
 
-impl Snapshots {
+impl<T> Snapshots<T> {
     /// Of a render that begins with so many samples per pixel, of an earlier run.
     pub(super) fn new(budget: &Budget, before: u32) -> Self {
         let doubles = budget.time.is_some() || budget.noise.is_some();
@@ -37,7 +36,7 @@ impl Snapshots {
     }
 
     /// Keeps the one that is due.
-    pub(super) fn keep(&mut self, spp: u32, films: Checkpoint) {
+    pub(super) fn keep(&mut self, spp: u32, films: T) {
         if self.kept.len() == 2 {
             self.kept.remove(0);
         }
@@ -46,7 +45,7 @@ impl Snapshots {
     }
 
     /// That of about half of so many samples per pixel; `None` if there is none of fewer.
-    pub(super) fn half_of(self, spp: u32) -> Option<Checkpoint> {
+    pub(super) fn half_of(self, spp: u32) -> Option<T> {
         let fewer = self.kept.into_iter().filter(|(taken, _)| *taken < spp);
         fewer.min_by_key(|(taken, _)| (2 * u64::from(*taken)).abs_diff(spp.into())).map(|(_, films)| films)
     }
@@ -64,12 +63,10 @@ mod tests {
         let mut snapshots = Snapshots::new(budget, before);
         for taken in before.max(1)..=spp {
             if snapshots.is_due(taken) {
-                let mut films = Checkpoint::default();
-                films.header.seconds = f64::from(taken);
-                snapshots.keep(taken, films);
+                snapshots.keep(taken, taken);
             }
         }
-        snapshots.half_of(spp).map(|films| films.header.seconds as u32)
+        snapshots.half_of(spp)
     }
 
     #[test]

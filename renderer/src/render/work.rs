@@ -181,7 +181,7 @@ struct State {
     /// The first sample that is not to be taken before the next look at the noise.
     end: u32,
     looks: Option<Looks>,
-    snapshots: Option<Snapshots>,
+    snapshots: Option<Snapshots<Checkpoint>>,
     /// Films of an earlier run, until a machine begins.
     resumed: Option<Resumed>,
     /// Films of an earlier run, with what is on them.
@@ -545,7 +545,9 @@ impl<'a> Work<'a> {
         let spp = state.end - first;
         if state.snapshots.as_ref().is_some_and(|snapshots| snapshots.is_due(spp)) {
             let films = state.checkpoint(self.size);
-            state.snapshots.iter_mut().for_each(|snapshots| snapshots.keep(spp, films.clone()));
+            if let Some(snapshots) = &mut state.snapshots {
+                snapshots.keep(spp, films);
+            }
         }
         let is_last = spp >= self.budget.spp;
         let mut looks = state.looks;
