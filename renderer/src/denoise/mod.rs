@@ -20,13 +20,10 @@ pub use halves::{HALVES, Halves, UnknownNoise};
 use planes::{pack, pack_one, scale_of, unpack};
 
 /// Bytes of memory that a pixel takes on the machine, but for margins.
-pub const BYTES_PER_PIXEL: u128 = 4 * 70;
+pub const BYTES_PER_PIXEL: u128 = 4 * 55;
 
 /// Pixels are compared with those at most so far along each axis.
-const RADIUS: i32 = 7;
-
-/// The same for features, which have less noise.
-const FEATURE_RADIUS: i32 = 5;
+const RADIUS: i32 = 5;
 
 /// How the halves of the image are compared.
 const OF_IMAGE: Likeness = Likeness { spread: 5, patch: 3, epsilon: 1e-6 };
@@ -140,7 +137,7 @@ fn features<B: Backend>(backend: &mut B, frame: &Frame<B>, noisy: &Halves) -> Re
     let Some(halves) = noisy.pack_features(frame.grid) else { return Ok(clean) };
     let halves = backend.upload("halves of features", &halves)?;
     let features = frame.pair(backend, halves, None, OF_FEATURES)?;
-    frame.compare(backend, &features, FEATURE_RADIUS, &mut |backend, strip, tables| {
+    frame.compare(backend, &features, RADIUS, &mut |backend, strip, tables| {
         for half in 0..2 {
             let args = AverageArgs {
                 strip,

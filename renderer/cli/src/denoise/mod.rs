@@ -37,7 +37,7 @@ const LAYER: &str = "denoised";
 const DENOISER: &str = "denoiser";
 
 /// Memory that denoising takes besides the channels of the file, bytes a pixel: images in and out, and the network's.
-const BYTES: u64 = 800;
+const BYTES: u64 = 600;
 
 /// Remove noise from an image
 #[derive(Debug, clap::Args)]
