@@ -96,6 +96,7 @@ struct Equations<F> {
     right: [[F; 3]; UNKNOWNS],
 }
 
+#[expect(clippy::needless_range_loop, reason = "rows and columns are named, as in the formulas")]
 impl<F: Real> Equations<F> {
     /// Of the pixel itself, where all features are zero.
     #[inline(always)]

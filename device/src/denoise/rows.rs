@@ -35,7 +35,7 @@ impl<T: Rows> Function for T {
         while i < range.end {
             // SAFETY: as the caller promised.
             unsafe {
-                if i % lanes == 0 && range.end - i >= lanes {
+                if i.is_multiple_of(lanes) && range.end - i >= lanes {
                     <T as Rows>::run::<A::Packet>(i, args);
                     i += lanes;
                 } else {

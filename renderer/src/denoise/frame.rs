@@ -48,6 +48,9 @@ pub(super) struct Tables<B: Backend> {
     pub(super) distances: [B::Buf<f32>; 2],
 }
 
+/// What is done with a strip and its tables; says whether to go on.
+type OfStrip<'a, B> = dyn FnMut(&mut B, Strip, &Tables<B>) -> Result<bool, Error> + 'a;
+
 impl<B: Backend> Frame<B> {
     pub(super) fn new(backend: &mut B, grid: Grid, share: &[f32]) -> Result<Self, Error> {
         let frame = Self { grid, share: backend.upload("shares of the halves", share)? };
@@ -122,7 +125,7 @@ impl<B: Backend> Frame<B> {
         backend: &mut B,
         pair: &Pair<B>,
         radius: i32,
-        f: &mut dyn FnMut(&mut B, Strip, &Tables<B>) -> Result<bool, Error>,
+        f: &mut OfStrip<'_, B>,
     ) -> Result<bool, Error> {
         let height = self.grid.height;
         let strip = |top, rows| Strip { grid: self.grid, top, rows, radius };

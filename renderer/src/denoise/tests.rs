@@ -9,7 +9,7 @@ const SIZE: [u32; 2] = [96, 80];
 
 /// A bent surface with tiles of two colours under a gradient of light: the truth, the albedo and the normal of a pixel.
 fn scene(x: u32, y: u32) -> [[f32; 3]; 3] {
-    let albedo = if (x / 12 + y / 10) % 2 == 0 { [0.8, 0.3, 0.2] } else { [0.2, 0.5, 0.7] };
+    let albedo = if (x / 12 + y / 10).is_multiple_of(2) { [0.8, 0.3, 0.2] } else { [0.2, 0.5, 0.7] };
     let tilt = if x < SIZE[0] / 2 { 0.6_f32 } else { -0.6 };
     let normal = [tilt.sin(), tilt.cos(), 0.0];
     let light = normal[1] + 0.5 * normal[0] + 0.01 * y as f32;
