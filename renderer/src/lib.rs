@@ -2,7 +2,7 @@
 //!
 //! Descriptions of scenes come in, as `torrance-scene` reads them. [`assemble`] makes of them what a [`Machine`], or a [`Fleet`] of
 //! several, renders to a film with its noise, which `torrance-image` writes and compares. [`sweep`] renders a scene with parameters that vary, and
-//! [`regress`] holds images against references; [`defocus`] blurs images, [`bsdf`] charts materials, evaluates them on
+//! [`regress`] holds images against references; [`mod@denoise`] removes noise, [`defocus`] blurs images, [`bsdf`] charts materials, evaluates them on
 //! arrays, and tests BSDFs of others; [`mod@bench`] measures. A [`Resident`] machine keeps scene and image from one render to the next.
 //!
 //! ```
@@ -42,6 +42,7 @@ pub mod assemble;
 pub mod bench;
 pub mod bsdf;
 pub mod defocus;
+pub mod denoise;
 mod fleet;
 mod glob;
 mod live;

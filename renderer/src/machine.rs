@@ -13,6 +13,7 @@ use torrance_image::film::Image;
 use crate::assemble::SceneData;
 use crate::bench::{self, Baseline, MeasureError, Observer, RayTiming, Results, Watch};
 use crate::defocus::{self, Blur, Defocused};
+use crate::denoise::{self, Halves};
 use crate::render::{self, Budget, Control, Job, Options, Progress, Rendered, Request};
 
 /// The user's choice of a device.
@@ -297,6 +298,18 @@ impl Machine {
         observe: &mut dyn FnMut(f64),
     ) -> Result<Defocused, Error> {
         on!(self, backend => defocus::defocus(backend, image, blur, observe))
+    }
+
+    /// Removes noise from an image ([`denoise::denoise`]).
+    ///
+    /// # Errors
+    /// The image is too large, or the machine fails.
+    pub fn denoise(
+        &mut self,
+        noisy: &Halves,
+        observe: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<Image>, Error> {
+        on!(self, backend => denoise::denoise(backend, noisy, observe))
     }
 
     /// Makes and traces the rays of a scene, of so many camera rays a pixel. If the observer ends it early, the results are of

@@ -17,6 +17,7 @@ mod replay;
 mod rounds;
 mod session;
 mod shift;
+mod snapshots;
 pub mod stage_chart;
 mod stage_times;
 mod summary;
@@ -157,6 +158,8 @@ pub struct Options<'a> {
     pub mattes: Option<&'a Mattes>,
     /// [`Rendered::light_groups`], of these groups.
     pub light_groups: Option<&'a LightGroups>,
+    /// [`Rendered::half`].
+    pub half: bool,
 }
 
 /// A finished, or interrupted, render.
@@ -173,6 +176,8 @@ pub struct Rendered {
     pub mattes: Option<Vec<Vec<MattePixel>>>,
     /// Light by where it comes from, if it was asked for: of each group the sums over the samples of [`Rendered::film`].
     pub light_groups: Option<Vec<Vec<DVec3>>>,
+    /// About half of the samples, if they were asked for, and the render did not end before there were as many.
+    pub half: Option<Half>,
     /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
@@ -183,6 +188,15 @@ pub struct Rendered {
     pub interrupted: bool,
     /// The integrator that traced its paths.
     pub integrator: IntegratorChoice,
+}
+
+/// About half of the samples of a render: the first ones of each pixel.
+#[derive(Debug, Clone)]
+pub struct Half {
+    /// Their film.
+    pub film: Film,
+    /// Their first hits, if those of all were asked for.
+    pub first_hits: Option<FirstHits>,
 }
 
 impl Rendered {
@@ -225,7 +239,9 @@ impl<'a> Request<'a> {
         let size = [scene.width, scene.height];
         let Options { shorter, first_hits, mattes, light_groups, .. } = self.options;
         let beside = shorter || first_hits.is_some() || mattes.is_some() || light_groups.is_some();
-        Work::new(size, (self.budget, self.first_sample, beside), machines, self.checkpoints, self.resumed)
+        let budget = (self.budget, self.first_sample, beside);
+        let work = Work::new(size, budget, machines, self.checkpoints, self.resumed);
+        if self.options.half { work.keeping_half() } else { work }
     }
 }
 
@@ -377,12 +393,15 @@ fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnM
     let progress = work.progress();
     let progress = Progress { spp_target: work.budget().spp, ..progress };
     let size @ [width, height] = work.size();
+    let half = work.half();
     let (films, taken, interrupted) = work.finish(spent);
     let HostFilms { image, shorter, first_hits, mattes, light_groups } = films;
+    let hits = |films: Option<Vec<_>>| films.map(|film| FirstHits::new(size, &film));
     Rendered {
         film: image.unwrap_or_else(|| Film::new(width, height)),
         shorter,
-        first_hits: first_hits.map(|film| FirstHits::new(size, &film)),
+        first_hits: hits(first_hits),
+        half: half.and_then(|half| Some(Half { film: half.image?, first_hits: hits(half.first_hits) })),
         mattes,
         light_groups,
         stage_times: None,

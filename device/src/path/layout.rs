@@ -12,6 +12,10 @@ use super::{
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
 use crate::camera::Camera;
+use crate::denoise::{
+    AverageArgs, BlendArgs, ChooseArgs, DifferenceArgs, DistanceArgs, Grid, JudgeArgs, LimitArgs, MirrorArgs,
+    RegressArgs, SpreadArgs, Strip,
+};
 use crate::film::{FilmPixel, FirstHitPixel, GroupPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::light::{
@@ -118,6 +122,18 @@ layout! {
     NextRaysArgs { from, count };
     ClosestArgs { count };
     OcclusionArgs { count };
+    Grid;
+    Strip { radius };
+    MirrorArgs { count };
+    LimitArgs { limited };
+    SpreadArgs { known, radius };
+    DifferenceArgs { differences };
+    DistanceArgs { patch };
+    AverageArgs { sums };
+    RegressArgs { ridge };
+    JudgeArgs { error };
+    ChooseArgs { candidates };
+    BlendArgs { count };
     PathState;
     Ray;
     Cone;

@@ -7,6 +7,8 @@ use core::ops::Range;
 
 pub use primitives::Launch;
 
+pub use crate::function::{Count, Function};
+
 use super::first_hit::FirstHit;
 use super::gather::Gather;
 use super::laboratory::{Draw, Evaluate};
@@ -23,6 +25,7 @@ use super::trace::rays::{BounceRays, CameraRays, ShadowRays};
 use super::wavefront::stages::{Accumulate, Connect, Extend, Generate, LightKeys, RayKeys, Shade};
 use crate::bsdf::{Basic, Glass};
 use crate::bvh::Arch;
+use crate::denoise::{Average, Blend, Choose, Difference, Distance, Judge, Limit, Mirror, Regress, Spread};
 use crate::features::Full;
 
 /// Calls `$with!` with every stage: its name, its [`Function`], and its [`Launch`] with as many blocks as were fastest
@@ -62,45 +65,19 @@ macro_rules! for_each_stage {
             film_mean: Mean, block 128 times 8;
             bsdf_eval: Evaluate, block 128 times 4;
             bsdf_sample: Draw, block 128 times 4;
+            denoise_mirror: Mirror, block 128 times 8;
+            denoise_limit: Limit, block 128 times 8;
+            denoise_spread: Spread, block 128 times 8;
+            denoise_difference: Difference, block 128 times 8;
+            denoise_distance: Distance, block 128 times 8;
+            denoise_average: Average, block 128 times 8;
+            denoise_regress: Regress, block 128 times 4;
+            denoise_judge: Judge, block 128 times 8;
+            denoise_choose: Choose, block 128 times 8;
+            denoise_blend: Blend, block 128 times 8;
             probe: Probe, block 32 times 1;
         }
     };
-}
-
-/// A function run for every index, with the same arguments: the code of a stage.
-pub trait Function: 'static {
-    /// Arguments, passed by value: those of its stage.
-    type Args: Count + Copy + Send + Sync + 'static;
-
-    /// As [`Stage::run`].
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn run<A: Arch>(i: u32, args: &Self::Args);
-
-    /// As [`Stage::run_range`]: one after the other, if it says nothing else.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline(always)]
-    unsafe fn run_range<A: Arch>(range: Range<u32>, args: &Self::Args) {
-        for i in range {
-            // SAFETY: as the caller promised.
-            unsafe { Self::run::<A>(i, args) };
-        }
-    }
-}
-
-/// Arguments that know how many invocations they are for.
-pub trait Count {
-    /// As [`Stage::count`].
-    fn count(&self) -> u32;
-
-    /// As [`Stage::threads`].
-    #[inline(always)]
-    fn threads(&self) -> u32 {
-        self.count()
-    }
 }
 
 /// A [`Function`] that is in the list, and so can be launched.

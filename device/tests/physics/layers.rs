@@ -12,6 +12,8 @@ const LAYERS: &[&[&str]] = &[
     &["ray"],
     &["camera", "shape"],
     &["bvh"],
+    &["function"],
+    &["denoise"],
     &["bsdf"],
     &["material"],
     &["light"],

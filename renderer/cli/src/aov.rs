@@ -74,7 +74,9 @@ fn chosen(options: &[Choices]) -> (BTreeSet<Aov>, BTreeSet<LightChoice>) {
                 chosen.extend(Aov::ALL.map(|(_, aov)| aov).into_iter().filter(|aov| aov.matte().is_some()));
             }
             Choice::All => {
-                chosen.extend(Aov::ALL.map(|(_, aov)| aov).into_iter().filter(|aov| *aov != Aov::Sums))
+                // Those are for programs that go on with the image.
+                let is_to_be_seen = |aov: &Aov| !matches!(aov, Aov::Sums | Aov::Halves);
+                chosen.extend(Aov::ALL.map(|(_, aov)| aov).into_iter().filter(is_to_be_seen));
             }
             Choice::None => {
                 chosen.clear();
@@ -112,7 +114,7 @@ mod tests {
         assert_eq!(chosen(&["n, albedo"]), Ok(vec![Stderr, Samples, Albedo, N]));
         assert_eq!(chosen(&["none"]), Ok(vec![]));
         assert_eq!(chosen(&["N,none", "Albedo"]), Ok(vec![Albedo]));
-        assert_eq!(chosen(&["all"]).map(|all| all.len()), Ok(Aov::ALL.len() - 1), "all but sums");
+        assert_eq!(chosen(&["all"]).map(|all| all.len()), Ok(Aov::ALL.len() - 2), "all but sums and halves");
         for (text, message) in [
             ("albeod", "unknown layer \"albeod\"; did you mean \"albedo\"?"),
             ("N,depth", "\"depth\" is called \"Z\" here"),

@@ -83,7 +83,7 @@ enum Command {
     Mix(mix::Args),
     /// Blur an image as a lens would have, by its depths, or evenly
     Defocus(defocus::Args),
-    /// Remove noise from an image, by Open Image Denoise
+    /// Remove noise from an image
     Denoise(denoise::Args),
     /// Chart how a material scatters light
     Bsdf(bsdf::Args),

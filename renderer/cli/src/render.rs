@@ -27,13 +27,13 @@ use torrance_image::film::tone::Tonemap;
 use torrance_image::film::white_balance::WhiteBalance;
 use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
-use torrance_oidn::{Error as DenoiseError, Kind};
+use torrance_oidn::Kind;
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 use torrance_text::quoted_path;
 
-use super::denoise::Denoising;
+use super::denoise::{Choice, DENOISERS, Denoising, Error as DenoiseError};
 use super::device::{self, MachineArgs};
 use super::exr::ExrArgs;
 use super::heatmap::{self, HeatmapArgs};
@@ -93,7 +93,8 @@ pub(super) struct Args {
     machine: MachineArgs,
 
     /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, cryptomatte, or all of these,
-    /// and what a light brings alone, light:NAME, or light:* for each, separated by commas; stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
+    /// and what a light brings alone, light:NAME, or light:* for each, separated by commas; halves, by which torrance denoise knows noise;
+    /// stderr and samples, what comparing images takes, are always there, but for none; sums, from which merge makes
     /// images without loss, are there in parts of a render
     #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
     aov: Vec<aov::Choices>,
@@ -111,9 +112,11 @@ pub(super) struct Args {
     #[command(flatten)]
     image: ImageArgs,
 
-    /// Remove noise, by Open Image Denoise: see torrance denoise --help
-    #[arg(long)]
-    denoise: bool,
+    /// Remove noise, by Open Image Denoise where its library is found, or else by torrance itself, or as NAME says: see torrance
+    /// denoise --help
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "auto",
+          value_parser = values::choice(DENOISERS))]
+    denoise: Option<Choice>,
 
     #[command(flatten)]
     heatmap: HeatmapArgs,
@@ -223,8 +226,11 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         plan.add_sums();
     }
     let denoising = args.denoising()?;
-    if denoising.is_some() {
+    if let Some(denoising) = &denoising {
         plan.add_features();
+        if denoising.takes_halves() {
+            plan.add_halves();
+        }
     }
     let mut devices = device::find_all(&args.machine)?;
     let finding = laps.lap();
@@ -814,9 +820,7 @@ pub(super) fn check_outputs_of(image: &Path, paths: &[PathBuf]) -> Result<Vec<Ta
 impl Args {
     /// What denoises the image, if that is wanted.
     fn denoising(&self) -> Result<Option<Denoising>, Failure> {
-        if !self.denoise {
-            return Ok(None);
-        }
+        let Some(choice) = self.denoise else { return Ok(None) };
         if self.shard.is_part() {
             return Err(Failure::input(
                 "--denoise: this is a part of a render; merge the parts, then denoise the image with torrance denoise",
@@ -824,7 +828,7 @@ impl Args {
         }
         let is_cpu = matches!(self.machine.device.value, FleetChoice::One(DeviceChoice::Cpu));
         let device = is_cpu.then_some(Kind::Cpu);
-        let found = Denoising::find(None, device, self.machine.threads);
+        let found = Denoising::find(choice, None, device, self.machine.threads);
         found.map(Some).map_err(|error| Failure::input(format_args!("--denoise: {error}")))
     }
 }

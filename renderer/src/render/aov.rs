@@ -8,7 +8,7 @@ use device::matte::MattePixel;
 use device::shape::triangle::TriangleUvs;
 use glam::{DVec3, Vec3};
 use torrance_image::film::cryptomatte::{Coverage, RANKS};
-use torrance_image::film::layers::{LIGHT, Layers, Samples};
+use torrance_image::film::layers::{LIGHT, Layers, SAMPLES, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
 use torrance_scene::limits::{
@@ -18,8 +18,9 @@ use torrance_scene::limits::{
 use super::first_hits::FirstHitSums;
 use super::light_groups::{GroupError, LightChoice, LightGroups};
 use super::mattes::{Matte, Mattes};
-use super::{FirstHit, FirstHits, Options, Rendered};
+use super::{FirstHit, FirstHits, Half, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
+use crate::denoise::HALVES;
 
 /// Layers that an EXR file may hold beside the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +31,9 @@ pub enum Aov {
     Samples,
     /// `sums.xR.0`, …: sums over the samples, for parts of a render to be put together without loss.
     Sums,
+    /// `halves.R`, …: the mean of about the first half of the samples, `halves.samples`, how many these are, and of the same `halves.albedo.R`,
+    /// …, and `halves.N.X`, … where there are those of all: for denoisers, which tell noise by the difference.
+    Halves,
     /// `emission.R`, …: light that has not scattered.
     Emission,
     /// `direct.R`, …: light that has scattered once.
@@ -89,10 +93,11 @@ pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
     /// All layers, by the names that users give them.
-    pub const ALL: [(&'static str, Self); 17] = [
+    pub const ALL: [(&'static str, Self); 18] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
         ("sums", Self::Sums),
+        ("halves", Self::Halves),
         ("emission", Self::Emission),
         ("direct", Self::Direct),
         ("indirect", Self::Indirect),
@@ -199,6 +204,11 @@ impl AovPlan {
         self.aovs.extend([Aov::Albedo, Aov::N]);
     }
 
+    /// Adds what torrance's own denoiser knows noise by.
+    pub fn add_halves(&mut self) {
+        self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Halves]);
+    }
+
     /// Keeps what is needed of the scene.
     ///
     /// # Errors
@@ -206,12 +216,14 @@ impl AovPlan {
     pub fn describe(&mut self, description: &Description) -> Result<(), AovError> {
         self.light_groups = LightGroups::new(&self.lights, description)?;
         self.mattes = Mattes::new(self.aovs.iter().filter_map(|aov| aov.matte()), description);
-        let Options { shorter, first_hits, .. } = self.options();
+        let Options { shorter, first_hits, half, .. } = self.options();
+        let films_of_first_hits = if half { 2 } else { 1 };
         let bytes = BYTES_PER_PIXEL
             + self.mattes.len() as u128 * BYTES_PER_PIXEL_OF_MATTE
             + self.light_groups.len() as u128 * BYTES_PER_PIXEL_OF_GROUP
+            + if half { BYTES_PER_PIXEL } else { 0 }
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
-            + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
+            + if first_hits.is_some() { films_of_first_hits * BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
         check_memory(description.render.width, description.render.height, bytes, memory_for_film())?;
         self.names = Names::from(description);
         if self.aovs.contains(&Aov::Uv) {
@@ -228,6 +240,7 @@ impl AovPlan {
             first_hits: of_first_hit.then_some(self.uvs.as_slice()),
             mattes: (!self.mattes.is_empty()).then_some(&self.mattes),
             light_groups: (!self.light_groups.is_empty()).then_some(&self.light_groups),
+            half: self.aovs.contains(&Aov::Halves),
             ..Options::default()
         }
     }
@@ -298,6 +311,7 @@ pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTre
             Aov::Stderr => layers.push_stderr(&rendered.film),
             Aov::Samples => layers.push_samples(&rendered.film),
             Aov::Sums => layers.push_sums(&rendered.film),
+            Aov::Halves => push_halves(&mut layers, rendered, aovs),
             _ => {}
         }
         if let Some(shorter) = &rendered.shorter {
@@ -309,6 +323,22 @@ pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTre
         }
     }
     layers
+}
+
+/// What about half of the samples say of the image, and of its features.
+fn push_halves(layers: &mut Layers, rendered: &Rendered, aovs: &BTreeSet<Aov>) {
+    let Some(Half { film, first_hits }) = &rendered.half else { return };
+    layers.push_floats(HALVES, RGB, &Image::from(film).pixels);
+    let samples = film.pixels.iter().map(|pixel| u32::try_from(pixel.count).unwrap_or(u32::MAX));
+    layers.push(format!("{HALVES}.{SAMPLES}"), Samples::Uint(samples.collect()));
+    let Some(hits) = first_hits else { return };
+    let each = |of: &dyn Fn(&FirstHit) -> [f32; 3]| hits.pixels.iter().map(of).collect::<Vec<_>>();
+    if aovs.contains(&Aov::Albedo) {
+        layers.push_floats(&format!("{HALVES}.albedo"), RGB, &each(&|hit| hit.albedo));
+    }
+    if aovs.contains(&Aov::N) {
+        layers.push_floats(&format!("{HALVES}.N"), XYZ, &each(&|hit| hit.ns));
+    }
 }
 
 const RGB: [&str; 3] = ["R", "G", "B"];

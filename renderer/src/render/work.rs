@@ -20,6 +20,7 @@ use super::checkpoint::{Checkpoint, Checkpoints, Header, Resumed};
 use super::films::{FilmShape, HostFilms, RawFilms};
 use super::noise::Looks;
 use super::rounds::{Round, Rounds};
+use super::snapshots::Snapshots;
 use super::{Begun, Budget, Control, NoiseGoal, Observer, Progress, Shortage};
 
 /// Shortest and longest time that a block should take where machines share a render, seconds.
@@ -187,6 +188,7 @@ struct State {
     adaptive: Option<Adaptive>,
     /// What some pixels get beyond that.
     rounds: Rounds,
+    snapshots: Option<Snapshots<Checkpoint>>,
     /// Films of an earlier run, until a machine begins.
     resumed: Option<Resumed>,
     /// Films of an earlier run, with what is on them.
@@ -244,6 +246,7 @@ impl<'a> Work<'a> {
             looks,
             adaptive,
             rounds: before.rounds,
+            snapshots: None,
             resumed,
             base: Arc::default(),
             done: before.done.clone(),
@@ -270,6 +273,16 @@ impl<'a> Work<'a> {
             is_stopped: AtomicBool::new(false),
             idle: AtomicU32::new(0),
         }
+    }
+
+    /// The same, keeping the films as they are when about half of the samples are taken ([`Work::half`]).
+    pub(super) fn keeping_half(mut self) -> Self {
+        let (first, budget) = (self.whole.samples.start, self.budget);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let snapshots = Snapshots::new(&budget, state.done.end().saturating_sub(first));
+        state.end = state.end.min(first.saturating_add(snapshots.next()));
+        state.snapshots = Some(snapshots);
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -531,10 +544,9 @@ impl<'a> Work<'a> {
         let samples = state.done.paths() as f64 / self.whole.invocations.len() as f64;
         Progress {
             spp: state.coverage(&self.whole).fewest,
-            spp_target: if state.is_finished {
-                self.budget.spp
-            } else {
-                state.end - self.whole.samples.start
+            spp_target: match state.next_look() {
+                Some(next) if !state.is_finished => next.min(self.budget.spp),
+                _ => self.budget.spp,
             },
             within_bound: state.adaptive.as_ref().and_then(|adaptive| adaptive.within),
             has_rounds: !state.rounds.is_empty(),
@@ -556,24 +568,53 @@ impl<'a> Work<'a> {
 
     /// All that was to be taken is there: decides whether there is to be more.
     fn extend(&self, state: &mut State) {
+        let (first, most) = (self.whole.samples.start, self.whole.samples.end);
+        let taken = state.end - first;
+        self.keep_snapshot(state);
         // Looks are after so many samples, not after so much time: images are the same each time.
         let image = |state: &State| ImageEstimate::from(&state.checkpoint(self.size).image());
-        let (first, most) = (self.whole.samples.start, self.whole.samples.end);
+        let has_rounds = !state.rounds.is_empty();
         state.is_finished = match (state.looks, state.adaptive.take()) {
-            (Some(mut looks), _) if state.end < most => {
+            (Some(mut looks), _) if state.end < most && taken >= looks.next => {
                 let noise = Statistics::relative_stderr_of(&image(state));
-                let is_enough = looks.is_enough(state.end - first, noise);
-                state.end = first + looks.next.min(self.budget.spp);
+                let is_enough = looks.is_enough(taken, noise);
                 state.looks = Some(looks);
                 is_enough
             }
-            (_, Some(mut adaptive)) => {
+            (_, Some(mut adaptive)) if state.end >= most || has_rounds || taken >= adaptive.next => {
                 let next = adaptive.look(&image(state), state.end, state.paths_of_look());
                 state.adaptive = Some(adaptive);
-                state.go_on_with(next, first)
+                state.go_on_with(next)
             }
-            _ => true,
+            (_, adaptive) => {
+                state.adaptive = adaptive;
+                state.end >= most
+            }
         };
+        if state.rounds.is_empty() {
+            let next_snapshot = state.snapshots.as_ref().map_or(u32::MAX, Snapshots::next);
+            let next = state.next_look().unwrap_or(u32::MAX).min(next_snapshot);
+            state.end = first + next.min(self.budget.spp);
+        }
+    }
+
+    /// Keeps the films as they are, if they have as many samples as a snapshot is to have, on average.
+    fn keep_snapshot(&self, state: &mut State) {
+        let spp = state.mean_spp(&self.whole);
+        if state.snapshots.as_ref().is_some_and(|snapshots| snapshots.is_due(spp)) {
+            let films = state.checkpoint(self.size);
+            if let Some(snapshots) = &mut state.snapshots {
+                snapshots.keep(spp, films);
+            }
+        }
+    }
+
+    /// The films as they were when about half of the samples were taken, if that was wanted and there were as many.
+    pub(super) fn half(&self) -> Option<HostFilms> {
+        let mut state = self.lock();
+        let spp = state.mean_spp(&self.whole);
+        let half = state.snapshots.take()?.half_of(spp)?;
+        Some(half.into_films(self.size, &mut drop))
     }
 
     /// Begins to put a checkpoint together, if it is time.
@@ -653,6 +694,17 @@ impl State {
         missing_parts
     }
 
+    /// Samples of all pixels at the next look at the noise, if there is to be one.
+    fn next_look(&self) -> Option<u32> {
+        let of_pixels = || self.adaptive.as_ref().map(|adaptive| adaptive.next);
+        self.looks.map(|looks| looks.next).or_else(of_pixels)
+    }
+
+    /// Samples of a pixel, on average.
+    fn mean_spp(&self, whole: &Block) -> u32 {
+        (self.done.paths() / whole.invocations.len().max(1) as u64) as u32
+    }
+
     /// [`Manner::paths_of_look`] of the machine that could trace most.
     fn paths_of_look(&self) -> u64 {
         let manners = self.workers.iter().filter_map(|worker| worker.manner.as_ref());
@@ -660,13 +712,10 @@ impl State {
     }
 
     /// Goes on with what a look has found to be next. Says whether that is nothing.
-    fn go_on_with(&mut self, next: adaptive::Next, first: u32) -> bool {
+    fn go_on_with(&mut self, next: adaptive::Next) -> bool {
         match next {
             adaptive::Next::Done => return true,
-            adaptive::Next::All(spp) => {
-                self.end = first + spp;
-                self.adaptive.iter_mut().for_each(|adaptive| adaptive.next = spp);
-            }
+            adaptive::Next::All(spp) => self.adaptive.iter_mut().for_each(|adaptive| adaptive.next = spp),
             adaptive::Next::Round(round) => self.rounds.begin(round),
         }
         false
@@ -719,12 +768,11 @@ impl State {
             fingerprint = fingerprint.wrapping_add(part.fingerprint);
         }
         let adaptive = self.adaptive.as_ref();
-        let next_look = self.looks.map(|looks| looks.next).or(adaptive.map(|adaptive| adaptive.next));
         let header = Header {
             size,
             done,
             fingerprint,
-            next_look,
+            next_look: self.next_look(),
             tightness: adaptive.map(|adaptive| adaptive.tightness),
             ends: adaptive
                 .filter(|_| !self.rounds.is_empty())

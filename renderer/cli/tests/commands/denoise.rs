@@ -21,10 +21,10 @@ fn without_the_library_the_error_says_where_to_put_it() {
     }
     assert!(folder.names().is_empty());
     for (arguments, why) in [
-        (&[][..], "error: --denoise: Open Image Denoise is not found: "),
-        (&["--shard=1/2"], "error: --denoise: this is a part of a render; merge the parts"),
+        (&["--denoise=oidn"][..], "error: --denoise: Open Image Denoise is not found: "),
+        (&["--denoise", "--shard=1/2"], "error: --denoise: this is a part of a render; merge the parts"),
     ] {
-        let render = [&["render", "scene.toml", "-o", "a.exr", "--denoise"], arguments].concat();
+        let render = [&["render", "scene.toml", "-o", "a.exr"], arguments].concat();
         let mut program = folder.program(&render);
         let output = program.env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -32,6 +32,52 @@ fn without_the_library_the_error_says_where_to_put_it() {
         assert!(stderr.starts_with(why), "{stderr}");
     }
     assert!(folder.names().is_empty(), "it is known before anything is rendered");
+}
+
+/// The mean square of the relative difference of images.
+fn relative_error(image: &[[f32; 3]], reference: &[[f32; 3]]) -> f64 {
+    let pairs = image.iter().flatten().zip(reference.iter().flatten());
+    let errors = pairs.map(|(a, b)| f64::from(a - b).powi(2) / (f64::from(*b).powi(2) + 0.01));
+    errors.sum::<f64>() / (3 * image.len()) as f64
+}
+
+/// By halves of the samples as part of a render, without them afterwards, and better by the former.
+#[test]
+fn torrance_denoises_by_itself() {
+    let folder = Folder::new();
+    let run = |arguments: &[&str]| {
+        let output = folder.program(arguments).env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let size = ["render", "scene.toml", "--size=96x64", "--device=cpu"];
+    run(&[&size[..], &["--spp=1024", "--seed=5", "-o", "reference.pfm"]].concat());
+    let told = run(&[&size[..], &["--spp=8", "--denoise", "--json", "-o", "a.exr", "-o", "a.pfm"]].concat());
+    assert!(told.contains("\"denoiser\": \"NFOR on CPU"), "{told}");
+    assert!(told.contains(", by halves of the samples, by albedo and normals\""), "{told}");
+    let layers = read_layers(&folder.at("a.exr")).unwrap();
+    let (noisy, clean) = (layers.rgb("").unwrap(), layers.rgb("denoised").unwrap());
+    assert_eq!(read(&folder.at("a.pfm")).unwrap().pixels, clean);
+    let reference = read(&folder.at("reference.pfm")).unwrap().pixels;
+    let [before, after] = [&noisy, &clean].map(|image| relative_error(image, &reference));
+    assert!(after < 0.25 * before, "{after} of {before}");
+
+    // The command finds the same in the file.
+    run(&["denoise", "a.exr", "-o", "b.pfm", "--device=cpu"]);
+    assert!(is_close(&read(&folder.at("b.pfm")).unwrap().pixels, &clean));
+    run(&[&size[..], &["--spp=8", "--aov=albedo,N", "-o", "c.exr"]].concat());
+    let told = run(&["denoise", "c.exr", "-o", "c.pfm", "--device=cpu", "--denoiser=nfor", "--json"]);
+    assert!(told.contains(", by standard errors, by albedo and normals\""), "{told}");
+    let by_errors = relative_error(&read(&folder.at("c.pfm")).unwrap().pixels, &reference);
+    assert!(by_errors < 0.6 * before, "{by_errors} of {before}");
+
+    // A file that does not tell its noise.
+    let outcome = folder.run(&["denoise", "reference.pfm", "-o", "d.png", "--denoiser=nfor"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("\"reference.pfm\": its noise is not known: NFOR takes"), "{outcome:?}");
+    let outcome = folder.run(&["denoise", "a.exr", "-o", "d.png", "--denoiser=nfor", "--library=x"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("error: --library: NFOR takes no library"), "{outcome:?}");
 }
 
 /// A render denoises as the command does that takes its image, and its other files hold the denoised image.
