@@ -47,7 +47,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     let (scene, settings, args) = (size("SceneView"), size("PathSettings"), size("MegakernelArgs"));
     assert_eq!(settings, by_field(&[4; 5]), "PathSettings");
     assert_eq!(scene % 8, 0, "SceneView holds pointers");
-    let fields = scene + 8 + settings + 4 * 7;
+    let fields = scene + 2 * 8 + 4 * 2 + settings + 4 * 7;
     assert_eq!(args, fields.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
     assert_eq!(words("MegakernelArgs")[1], scene, "the film follows the scene");
     assert_eq!(size("FirstHitPixel"), by_field(&[24; 5]) + by_field(&[4; 3]), "FirstHitPixel");

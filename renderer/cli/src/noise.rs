@@ -60,6 +60,11 @@ impl NoiseArgs {
         self.noise.is_some()
     }
 
+    /// Whether it is what displays show that is bounded.
+    pub(super) fn is_of_display(&self) -> bool {
+        self.is_given() && self.noise_of == Kind::Display
+    }
+
     /// The noise to reach, of images that are developed by `image`, if each is one of so many parts: that of their mean is the bound.
     pub(super) fn goal(&self, image: &ImageArgs, parts: u32) -> Option<NoiseGoal> {
         let bound = self.noise? * f64::from(parts).sqrt();

@@ -237,7 +237,9 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);
     let mut notes = Notes::new(args.quiet);
-    args.image.warn_of_ignored(&[&targets[..], live.as_slice()].concat(), &mut notes);
+    if !args.settings.noise.is_of_display() {
+        args.image.warn_of_ignored(&[&targets[..], live.as_slice()].concat(), &mut notes);
+    }
 
     let arguments = args.shard.is_part().then_some(common_arguments);
     let seconds = Seconds::default();

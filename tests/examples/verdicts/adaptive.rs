@@ -17,13 +17,15 @@ const PERCENTILE: f64 = 90.0;
 /// Most samples per pixel.
 const MOST_SPP: u32 = 1024;
 
-/// Prints a row for each scene.
-pub(super) fn study(machine: &mut Machine, pairs: u32) {
+/// Prints a row for each scene, or for one of them.
+pub(super) fn study(machine: &mut Machine, pairs: u32, only: Option<&str>) {
     println!(
         "| scene | spp: fewest, mean, most | two of them | one and an even one | bias of the mean | bias of pixels |"
     );
     println!("|---|---|---|---|---|---|");
-    for (name, _, description) in scenes() {
+    for (name, _, description) in
+        scenes().into_iter().filter(|(name, ..)| only.is_none_or(|only| only == *name))
+    {
         let mut scene = assembled(&description);
         let films: Vec<Film> = (0..2 * pairs).map(|k| adaptive(machine, &mut scene, k)).collect();
         let [fewest, most] = [u64::min as fn(u64, u64) -> u64, u64::max]

@@ -41,7 +41,7 @@ fn main() {
     };
     if std::env::args().nth(3).as_deref() == Some("adaptive") {
         let pairs = args.next().map_or(500, |n| n.parse().expect("a number"));
-        return adaptive::study(&mut machine, pairs);
+        return adaptive::study(&mut machine, pairs, std::env::args().nth(4).as_deref());
     }
     let mut number = |default| args.next().map_or(default, |n| n.parse().expect("a number"));
     let (pairs, trials): (u32, u32) = (number(500), number(40));

@@ -8,7 +8,7 @@ use torrance_image::film::{Format, ImageEstimate, read, read_layers};
 use crate::program::{Folder, Outcome};
 
 fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
-    let arguments = ["render", "scene.toml", "--size=96x64", "--device=cpu", "-o", output];
+    let arguments = ["render", "scene.toml", "--size=192x128", "--device=cpu", "-o", output];
     let outcome = folder.run(&[&arguments, options].concat());
     assert_eq!(outcome.code, Some(0), "{options:?}: {outcome:?}");
     outcome
@@ -37,7 +37,7 @@ fn within(layers: &Layers, bound: f64) -> f64 {
 #[test]
 fn samples_go_where_noise_is() {
     let folder = Folder::new();
-    let goal = ["--noise=8%", "--percentile=95"];
+    let goal = ["--noise=1.5%", "--percentile=95"];
     let outcome = render(&folder, "a.exr", &[&goal[..], &["--heatmap=map.png", "--json"]].concat());
     let summary: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
     let a = layers(&folder, "a.exr");
@@ -49,7 +49,7 @@ fn samples_go_where_noise_is() {
         (Some((*fewest).into()), Some((*most).into()))
     );
     assert!((summary["mean_spp"].as_f64().unwrap() - mean).abs() < 1e-9 && most > &(2 * fewest), "{summary}");
-    assert!(within(&a, 0.08) >= 0.95, "{}", within(&a, 0.08));
+    assert!(within(&a, 0.015) >= 0.95, "{}", within(&a, 0.015));
     let said = format!("samples: {fewest} of black pixels, {most} of bright yellow ones");
     assert!(outcome.stderr.contains(&said), "{outcome:?}");
     // What is bright on the map has more samples than what is dark.
@@ -59,7 +59,7 @@ fn samples_go_where_noise_is() {
         let all: Vec<f64> = of.map(|(_, n)| f64::from(*n)).collect();
         all.iter().sum::<f64>() / all.len() as f64
     };
-    assert!((map.width, map.height) == (96, 64) && mean_of(true) > 2.0 * mean_of(false));
+    assert!((map.width, map.height) == (192, 128) && mean_of(true) > 2.0 * mean_of(false));
 
     render(&folder, "even.exr", &[&goal[..], &["--uniform"]].concat());
     let even = layers(&folder, "even.exr");
@@ -67,7 +67,7 @@ fn samples_go_where_noise_is() {
     assert!(
         of_even.iter().all(|n| *n == of_even[0])
             && f64::from(of_even[0]) > mean
-            && within(&even, 0.08) >= 0.95
+            && within(&even, 0.015) >= 0.95
     );
     // The same samples on one thread, and of the two images no difference but noise.
     render(&folder, "again.exr", &[&goal[..], &["--threads=1"]].concat());
@@ -84,7 +84,7 @@ fn errors_count_as_displays_show_them() {
         let outcome = render(
             &folder,
             "a.exr",
-            &[&["--noise=2%", "--noise-of=display", "--json", "--force"], options].concat(),
+            &[&["--noise=0.5%", "--noise-of=display", "--json", "--force"], options].concat(),
         );
         let summary: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         summary["mean_spp"].as_f64().unwrap()
@@ -97,7 +97,7 @@ fn errors_count_as_displays_show_them() {
 #[test]
 fn parts_reach_the_noise_together() {
     let folder = Folder::new();
-    let options = ["--noise=8%", "--percentile=95", "--spp=65536", "--aov=stderr,samples,sums"];
+    let options = ["--noise=1.5%", "--percentile=95", "--spp=65536", "--aov=stderr,samples,sums"];
     for part in ["1", "2"] {
         render(&folder, &format!("{part}.exr"), &[&options[..], &[&format!("--shard={part}/2")]].concat());
     }
@@ -108,10 +108,10 @@ fn parts_reach_the_noise_together() {
     let sums: Vec<_> = counts(&one).iter().zip(counts(&two)).map(|(a, b)| a + b).collect();
     assert_eq!(counts(&all), sums);
     assert!(
-        within(&all, 0.08) >= 0.94 && within(&one, 0.08) < 0.9,
+        within(&all, 0.015) >= 0.94 && within(&one, 0.015) < 0.9,
         "{} {}",
-        within(&all, 0.08),
-        within(&one, 0.08)
+        within(&all, 0.015),
+        within(&one, 0.015)
     );
 }
 
@@ -129,7 +129,7 @@ fn what_is_not_reached_is_told() {
         (&["--noise=1%", "--heatmap=b.png", "-o=b.png"], "is one of the images"),
     ] {
         let outcome = folder.run(&[&["render", "scene.toml", "-o", "b.exr"], options].concat());
-        assert_eq!(outcome.code, Some(1), "{options:?}: {outcome:?}");
+        assert_eq!(outcome.code, Some(2), "{options:?}: {outcome:?}");
         assert!(outcome.stderr.contains(message), "{options:?}: {outcome:?}");
     }
     assert_eq!(folder.names(), ["a.exr"]);

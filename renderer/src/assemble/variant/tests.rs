@@ -209,9 +209,10 @@ const MOVES: [Change; 13] = [
     (
         "one less",
         |d| {
+            // The world knows for which instance it has copies of what emits light, and those are numbered anew.
             d.instances.remove(6);
         },
-        "prims texels sky",
+        "texels sky",
     ),
     ("another order", |d| d.instances.swap(0, 2), "prims texels sky"),
     (

@@ -678,7 +678,7 @@ fn labour(work: &Work<'_>, mut machine: Machine, fails: bool) {
             if fails && launches == 3 {
                 return work.leave(me);
             }
-            machine.take(&part, &work);
+            machine.take(&part, work);
             let took = Duration::from_secs_f64(part.paths() as f64 / machine.model.rate);
             std::thread::sleep(took);
             work.report(me, part, (took, took));
