@@ -150,7 +150,7 @@ pub struct Taken {
     pub complete: SampleRanges,
     /// Those that some pixels have and others have not, as where a render was interrupted.
     pub partial: SampleRanges,
-    /// [`fingerprint`] of all of them, added up launch by launch.
+    /// [`torrance_image::film::ranges::fingerprint`] of all of them, added up launch by launch.
     pub fingerprint: u64,
 }
 
