@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use torrance_image::compare::maps;
-use torrance_image::film::write::{Destination, Target};
+use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format};
 
 use super::{Failure, say};
-use torrance_image::film::write::{WriteError, WrittenFile};
 
 /// Where to show samples.
 #[derive(Debug, clap::Args)]
@@ -18,15 +17,18 @@ pub(super) struct HeatmapArgs {
 }
 
 impl HeatmapArgs {
-    /// The place of the file, which is none of the images.
-    pub(super) fn check(&self, targets: &[Target]) -> Result<Option<Destination>, Failure> {
+    /// The place of the file, which is none of `others` that are written.
+    pub(super) fn check<'a>(
+        &self,
+        mut others: impl Iterator<Item = &'a Destination>,
+    ) -> Result<Option<Destination>, Failure> {
         let Some(path) = &self.heatmap else { return Ok(None) };
         let Target { destination, format } = Target::check(path).map_err(Failure::input)?;
         if format != Format::Png {
             return Err(Failure::output(path, "a heatmap is a .png file"));
         }
-        if targets.iter().any(|target| target.destination.is_file(path)) {
-            return Err(Failure::output(path, "is one of the images"));
+        if others.any(|other| other.is_same_file(&destination)) {
+            return Err(Failure::output(path, "given twice"));
         }
         Ok(Some(destination))
     }

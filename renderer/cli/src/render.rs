@@ -212,7 +212,8 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let targets = check_outputs(&args.output)?;
     let plot = args.stages.chart(&targets)?;
     let live = args.live.check(&targets, plot.as_ref())?;
-    let heatmap = args.heatmap.check(&targets)?;
+    let images = targets.iter().chain(&live).map(|target| &target.destination);
+    let heatmap = args.heatmap.check(images.chain(plot.iter().map(|plot| &plot.destination)))?;
     args.integrator.check(&args.stages)?;
     args.shard.check(&targets)?;
     let mut plan = aov::plan(&args.aov, &targets)?;

@@ -126,7 +126,7 @@ fn what_is_not_reached_is_told() {
         (&["--noise=1%", "--percentile=0"], "expected a percentage above 0 and up to 100, as in 99"),
         (&["--noise=1%", "--noise-of=pixel"], "similar value exists: 'pixels'"),
         (&["--noise=1%", "--heatmap=map.jpg"], "a heatmap is a .png file"),
-        (&["--noise=1%", "--heatmap=b.png", "-o=b.png"], "is one of the images"),
+        (&["--noise=1%", "--heatmap=b.png", "-o=b.png"], "given twice"),
     ] {
         let outcome = folder.run(&[&["render", "scene.toml", "-o", "b.exr"], options].concat());
         assert_eq!(outcome.code, Some(2), "{options:?}: {outcome:?}");
