@@ -5,9 +5,10 @@ use rayon::prelude::*;
 use super::develop::Develop;
 use super::develop::luminance;
 use super::exposure::{Exposure, metered};
+use super::statistics::mean_luminance;
 use super::tone::Tonemap;
 use super::white_balance::WhiteBalance;
-use super::{Image, ImageEstimate, PIXELS_PER_TASK};
+use super::{ImageEstimate, PIXELS_PER_TASK};
 
 /// What the standard error of a pixel is measured by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,16 +53,6 @@ impl ErrorMeasure {
         let pixels = measured.image.pixels.par_iter().with_min_len(PIXELS_PER_TASK).zip(&noise.stderr);
         pixels.map(|(mean, stderr)| of(mean.map(f64::from), stderr.map(f64::from)) as f32).collect()
     }
-}
-
-/// Over pixels that are finite.
-fn mean_luminance(image: &Image) -> f64 {
-    let all = image.pixels.par_iter().with_min_len(PIXELS_PER_TASK).map(|p| luminance(p.map(f64::from)));
-    let (sum, n) = all
-        .filter(|l| l.is_finite())
-        .map(|l| (l, 1_u64))
-        .reduce(|| (0.0, 0), |(sum, n), (l, m)| (sum + l, n + m));
-    if n == 0 { 0.0 } else { sum / n as f64 }
 }
 
 fn relative(mean: [f64; 3], stderr: [f64; 3], dark: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ImageEstimate, develop};
+use super::{Image, ImageEstimate, develop};
 
 /// The reported percentiles.
 pub const PERCENTILES: [u32; 7] = [1, 5, 25, 50, 75, 95, 99];
@@ -83,12 +83,16 @@ impl Statistics {
 
 /// Mean luminance over finite pixels, and standard error over those of them where it is known.
 fn mean_and_stderr(measured: &ImageEstimate) -> [f64; 2] {
-    let pixels = &measured.image.pixels;
-    let all = pixels.iter().map(|p| luminance(*p));
+    let all = measured.image.pixels.iter().map(|p| luminance(*p));
     let noise = measured.noise.as_ref().map_or(&[][..], |noise| &noise.stderr);
-    let known = all.clone().zip(noise).filter(|(l, _)| l.is_finite());
+    let known = all.zip(noise).filter(|(l, _)| l.is_finite());
     let squares = known.map(|(_, stderr)| luminance(*stderr).powi(2)).filter(|x| x.is_finite());
-    [mean(all.filter(|l| l.is_finite())), mean(squares).sqrt()]
+    [mean_luminance(&measured.image), mean(squares).sqrt()]
+}
+
+/// Mean luminance over finite pixels; NaN without any. Added up in their order, so that it is the same on any number of threads.
+pub(super) fn mean_luminance(image: &Image) -> f64 {
+    mean(image.pixels.iter().map(|p| luminance(*p)).filter(|l| l.is_finite()))
 }
 
 fn relative(mean: f64, stderr: f64) -> f64 {
@@ -117,7 +121,7 @@ fn percentile(sorted: &[f64], percent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::film::{Film, Image, Pixel};
+    use crate::film::{Film, Pixel};
 
     fn close(a: f64, b: f64) {
         assert!((a - b).abs() <= 1e-6 * b.abs(), "{a}, not {b}");
