@@ -7,14 +7,13 @@ use std::time::Instant;
 use renderer::DeviceChoice;
 use renderer::defocus::{BYTES_PER_PIXEL, Blur, Defocused, Shape};
 use serde::Serialize;
-use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_image::film::write::WrittenFile;
 use torrance_scene::limits::{available_memory, check_memory};
 
-use super::render::{ImageArgs, check_outputs_of, unwritten, write};
+use super::render::{ImageArgs, check_outputs_of};
 use super::sharp::Sharp;
-use super::summary::wrote;
-use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, print_json, say, values};
+use super::summary::{Outcome, report, wrote};
+use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, say, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -173,11 +172,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let blur = laps.lap();
     notes.display.phase("writing");
     let Defocused { image, missing, layers, radii } = blurred;
-    let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
     let all_layers = || sharp.layers_of(&image);
-    let settings = args.written.settings_of(&image, false, &targets, &mut notes);
-    let (outputs, failures) = write(&targets, &image, &all_layers, &settings, &about, &mut notes);
-    unwritten(&failures, None)?;
+    let outputs = args.written.write_made(&targets, &image, &all_layers, &mut notes)?;
     let summary = Summary {
         image: name,
         device: machine.name(),
@@ -191,17 +187,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         outputs,
         warnings: notes.end(),
     };
-    if !args.quiet {
-        summary.tell();
-    }
-    if args.json {
-        print_json(&summary)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    report(&summary, args.quiet, args.json)
 }
 
-impl Summary {
-    /// Reports the outcome to people.
+impl Outcome for Summary {
     fn tell(&self) {
         let Self { width, height, radii: [near, far], device, .. } = self;
         let layers = count(self.layers as u64, "layer");

@@ -1,6 +1,6 @@
 //! `--heatmap`: a picture of how many samples each pixel got.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use torrance_image::compare::maps;
 use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
@@ -23,14 +23,20 @@ impl HeatmapArgs {
         mut others: impl Iterator<Item = &'a Destination>,
     ) -> Result<Option<Destination>, Failure> {
         let Some(path) = &self.heatmap else { return Ok(None) };
-        let Target { destination, format } = Target::check(path).map_err(Failure::input)?;
-        if format != Format::Png {
-            return Err(Failure::output(path, "a heatmap is a .png file"));
-        }
+        let destination = place(path)?;
         if others.any(|other| other.is_same_file(&destination)) {
             return Err(Failure::output(path, "given twice"));
         }
         Ok(Some(destination))
+    }
+}
+
+/// The place of a map.
+pub(super) fn place(path: &Path) -> Result<Destination, Failure> {
+    let Target { destination, format } = Target::check(path).map_err(Failure::input)?;
+    match format {
+        Format::Png => Ok(destination),
+        _ => Err(Failure::output(path, "a heatmap is a .png file")),
     }
 }
 

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use crate::ExitCode;
 use serde::Serialize;
-use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_image::film::mix::{Gains, Mixed, groups, mix};
 use torrance_image::film::write::WrittenFile;
 use torrance_image::film::{Extent, read_layers};
 
-use super::render::{ImageArgs, check_outputs_of, unwritten, write};
-use super::summary::wrote;
-use super::{EXIT_CODES, Failure, Notes, print_json, say, values};
+use super::render::{ImageArgs, check_outputs_of};
+use super::summary::{Outcome, report, wrote};
+use super::{EXIT_CODES, Failure, Notes, say, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,10 +102,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     drop(file);
 
     notes.display.phase("writing");
-    let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
-    let settings = args.written.settings_of(&image, false, &targets, &mut notes);
-    let (outputs, failures) = write(&targets, &image, &|| layers.clone(), &settings, &about, &mut notes);
-    unwritten(&failures, None)?;
+    let outputs = args.written.write_made(&targets, &image, &|| layers.clone(), &mut notes)?;
     let (width, height) = (image.width, image.height);
     let summary = Summary {
         image: name,
@@ -117,13 +113,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         outputs,
         warnings: notes.end(),
     };
-    if !args.quiet {
-        summary.tell();
-    }
-    if args.json {
-        print_json(&summary)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    report(&summary, args.quiet, args.json)
 }
 
 impl Args {
@@ -139,8 +129,7 @@ impl Args {
     }
 }
 
-impl Summary {
-    /// Reports the outcome to people.
+impl Outcome for Summary {
     fn tell(&self) {
         if !self.dropped_layers.is_empty() {
             say(format_args!("left out, as not true of the mixed image: {}", self.dropped_layers.join(", ")));

@@ -1,8 +1,8 @@
 //! `--noise`: the noise that ends a render.
 
 use renderer::render::{ErrorGoal, NoiseGoal};
+use torrance_image::film::ImageEstimate;
 use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
-use torrance_image::film::{ImageEstimate, Statistics};
 
 use super::Notes;
 use super::render::ImageArgs;
@@ -80,8 +80,13 @@ impl NoiseArgs {
 
 impl Notes {
     /// Warns of an image that did not reach the noise that was wanted, or ended because it had none.
-    pub(super) fn warn_of_noise(&mut self, name: &str, measured: &ImageEstimate, goal: &NoiseGoal) {
-        let noise = Statistics::relative_stderr_of(measured);
+    /// `noise` is its relative standard error as a whole.
+    pub(super) fn warn_of_noise(
+        &mut self,
+        name: &str,
+        (measured, noise): (&ImageEstimate, f64),
+        goal: &NoiseGoal,
+    ) {
         if noise == 0.0 {
             return self.warn(format!("{name} showed no noise at all at the first look, and ended"));
         }

@@ -16,7 +16,7 @@ use renderer::render::{
 };
 use renderer::{Device, DeviceChoice, Fleet, FleetChoice, Integrators, MachineError};
 use torrance_image::film::develop::Develop;
-use torrance_image::film::encode::{DisplayDepth, Exr, Provenance, Settings, encode_layers};
+use torrance_image::film::encode::{DisplayDepth, Exr, Provenance, SOFTWARE, Settings, encode_layers};
 use torrance_image::film::error::ErrorMeasure;
 use torrance_image::film::exposure::{Exposure, metered};
 use torrance_image::film::interrupted::{InterruptedImage, RELATIVE_STDERR};
@@ -565,7 +565,7 @@ impl Render<'_> {
         let samples = Some(Shard { whole: share.whole, arguments, ..samples });
         let about = Provenance { relative_stderr: Some(noise), samples, ..about };
         let noisy_layers = || plan.layers(&rendered, scene).saying(about.attributes());
-        let noisy = Image::from(film);
+        let noisy = &estimate.image;
         let denoising = denoising.filter(|_| !rendered.is_empty());
         // Ctrl-C has ended the render, or ends this.
         let wants_end = || !*interrupted && signals::is_stopping();
@@ -573,7 +573,7 @@ impl Render<'_> {
         seconds.denoise = laps.lap();
         notes.display.phase("writing");
         let clean = denoised.as_ref().ok().and_then(Option::as_ref);
-        let image = clean.map_or(&noisy, |clean| &clean.image);
+        let image = clean.map_or(noisy, |clean| &clean.image);
         let layers = || match clean {
             Some(clean) => clean.added_to(noisy_layers()),
             None => noisy_layers(),
@@ -591,10 +591,10 @@ impl Render<'_> {
             false => (targets, Vec::new()),
         };
         if !rendered.is_empty() {
-            notes.warn_of_samples(film, &noisy);
+            notes.warn_of_samples(film, noisy);
         }
         if let (Some(goal), false) = (goal, *interrupted) {
-            notes.warn_of_noise("the image", &estimate, &goal);
+            notes.warn_of_noise("the image", (&estimate, noise), &goal);
         }
         let written = match rendered.is_empty() {
             true => args.image.settings(0.0),
@@ -715,7 +715,7 @@ fn untraced(args: &Args, settings: &RenderSettings, scene: &SceneData) -> Summar
 }
 
 /// Writes every image that can be written, and warns of data that its format cannot hold.
-pub(super) fn write(
+fn write(
     targets: &[Target],
     image: &Image,
     layers: &dyn Fn() -> Layers,
@@ -786,7 +786,7 @@ pub(super) fn kept_elsewhere(rescued: io::Result<PathBuf>) -> String {
 }
 
 /// The failure of files that were not written, with where their image is `kept`.
-pub(super) fn unwritten(failed: &[WriteError], kept: Option<&str>) -> Result<(), Failure> {
+fn unwritten(failed: &[WriteError], kept: Option<&str>) -> Result<(), Failure> {
     if failed.is_empty() {
         return Ok(());
     }
@@ -872,6 +872,21 @@ impl SettingArgs {
 }
 
 impl ImageArgs {
+    /// Writes an image that was made of another, and says which files there are.
+    pub(super) fn write_made(
+        &self,
+        targets: &[Target],
+        image: &Image,
+        layers: &dyn Fn() -> Layers,
+        notes: &mut Notes,
+    ) -> Result<Vec<WrittenFile>, Failure> {
+        let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
+        let settings = self.settings_of(image, false, targets, notes);
+        let (written, failures) = write(targets, image, layers, &settings, &about, notes);
+        unwritten(&failures, None)?;
+        Ok(written)
+    }
+
     /// For one image, which is metered if that is wanted, or if it is of a model and is not to be seen otherwise.
     pub(super) fn settings_of(
         &self,

@@ -10,6 +10,7 @@ use torrance_image::film::write::WrittenFile;
 
 use super::progress::spp_of;
 use super::{Failure, clock, say};
+use crate::ExitCode;
 
 /// Stopwatch that gives the time since it was last read.
 pub(super) struct Laps {
@@ -79,6 +80,23 @@ fn samples_of(Summary { spp, mean_spp, most_spp, interrupted, .. }: &Summary) ->
         true => format!("{spp} spp"),
         false => format!("{spp} to {most_spp} spp, {mean_spp:.0} on average,"),
     }
+}
+
+/// What a command has come to, for programs as JSON, and for people in its own words.
+pub(super) trait Outcome: Serialize {
+    /// Tells people.
+    fn tell(&self);
+}
+
+/// Reports the outcome of a command: to people unless `quiet`, and to programs if `json`.
+pub(super) fn report(outcome: &impl Outcome, quiet: bool, json: bool) -> Result<ExitCode, Failure> {
+    if !quiet {
+        outcome.tell();
+    }
+    if json {
+        print_json(outcome)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints `value` for programs if `json`, or else for people.

@@ -151,8 +151,10 @@ impl Adaptive {
 
     /// Samples for the halves that need them.
     fn of_halves(&mut self, squares: &[f32], end: u32, paths_of_look: u64) -> Next {
+        let noisiest = self.noisiest(squares);
         loop {
-            let needs = self.needs(squares);
+            let per_square = (self.tightness / self.goal.bound).powi(2) as f32;
+            let needs: Vec<f32> = noisiest.iter().map(|square| square * per_square).collect();
             if self.ends.iter().all(|of_half| *of_half == end) {
                 let next = self.next_of_all(squares, end);
                 let wasted = needs
@@ -178,10 +180,10 @@ impl Adaptive {
         }
     }
 
-    /// Samples that each half needs, by the pixels of its other half: as many as bring the noisiest of them within the bound.
-    fn needs(&self, squares: &[f32]) -> Vec<f32> {
+    /// For each half, the square of the error that one sample of the noisiest pixels of its other half would have: what it needs
+    /// samples for.
+    fn noisiest(&self, squares: &[f32]) -> Vec<f32> {
         let [width, height] = self.size;
-        let per_square = (self.tightness / self.goal.bound).powi(2) as f32;
         let most_of = |half: u32| {
             let pixels =
                 (0..HALF).map(|i| half_pixel(width, half, i)).filter(|(x, y)| *x < width && *y < height);
@@ -195,8 +197,8 @@ impl Adaptive {
             Some(*all[..n].select_nth_unstable_by(k, f32::total_cmp).1)
         };
         // An image of one pixel has no other half there.
-        let need = |half: u32| most_of(half ^ 1).or_else(|| most_of(half)).unwrap_or(0.0) * per_square;
-        (0..half_count(width, height)).into_par_iter().map(need).collect()
+        let of_other = |half: u32| most_of(half ^ 1).or_else(|| most_of(half)).unwrap_or(0.0);
+        (0..half_count(width, height)).into_par_iter().map(of_other).collect()
     }
 
     /// Samples of these halves until the next look.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use device::path::{HALF, Item, half_count, half_pixel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use torrance_image::film::ranges::{cube_sum, fingerprint_of};
+use torrance_image::film::ranges::{cube_sum, fingerprint, fingerprint_of, part};
 
 use super::blocks::Block;
 
@@ -74,18 +74,6 @@ fn parts_of(half: u32, [width, height]: [u32; 2]) -> u64 {
     parts.fold(0, |sum: u64, part| sum.wrapping_add(cube_sum(&(part..part + 1))))
 }
 
-/// The number of a pixel among the parts in which samples are counted ([`torrance_image::film::ranges::parts`]); `None` if it is in no
-/// tile of the image.
-const fn part((x, y): (u32, u32), [width, height]: [u32; 2]) -> Option<u32> {
-    const TILE: [u32; 2] = [8, 4];
-    let tiles_x = width.div_ceil(TILE[0]);
-    if y >= height.next_multiple_of(TILE[1]) {
-        return None;
-    }
-    let tile = y / TILE[1] * tiles_x + x / TILE[0];
-    Some(tile * (TILE[0] * TILE[1]) + y % TILE[1] * TILE[0] + x % TILE[0])
-}
-
 /// The rounds of a render, one after the other, numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Rounds {
@@ -131,7 +119,7 @@ impl Rounds {
     pub(super) fn fingerprint(&self, block: &Block) -> u64 {
         match &self.last {
             Some(round) if block.round > 0 => round.fingerprint(block),
-            _ => torrance_image::film::ranges::fingerprint(&block.samples, &block.invocations),
+            _ => fingerprint(&block.samples, &block.invocations),
         }
     }
 
@@ -182,7 +170,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use torrance_image::film::ranges::{fingerprint, parts};
+    use torrance_image::film::ranges::parts;
 
     /// Every pixel is in one half, and halves of even and odd number are a chessboard.
     #[test]

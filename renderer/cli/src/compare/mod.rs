@@ -7,12 +7,11 @@ use torrance_image::compare::Region;
 use torrance_image::compare::comparison::{Comparison, Settings, compare};
 use torrance_image::compare::maps::Map;
 use torrance_image::compare::source::{self, Knowledge, Source};
-use torrance_image::film::Format;
-use torrance_image::film::write::{Destination, Target};
+use torrance_image::film::write::Destination;
 use torrance_image::metrics::Threshold;
 use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
 
-use super::{DIFFERENT, Display, Failure, print, print_json, say, signals, values};
+use super::{DIFFERENT, Display, Failure, heatmap, print, print_json, say, signals, values};
 
 mod json;
 mod text;
@@ -167,10 +166,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn heatmap_place(args: &Args, path: &Path) -> Result<Destination, Failure> {
-    let Target { destination, format } = Target::check(path).map_err(Failure::input)?;
-    if format != Format::Png {
-        return Err(Failure::output(path, "a heatmap is a .png file"));
-    }
+    let destination = heatmap::place(path)?;
     let inputs = [Some(&args.a), Some(&args.b), args.noise.stderr_a.as_ref(), args.noise.stderr_b.as_ref()];
     if inputs.into_iter().flatten().any(|input| destination.is_file(input)) {
         return Err(Failure::output(path, "is one of the images to compare"));

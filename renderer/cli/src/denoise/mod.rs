@@ -8,13 +8,12 @@ use std::path::PathBuf;
 use crate::ExitCode;
 use serde::Serialize;
 use torrance_image::film::Layers;
-use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_image::film::write::WrittenFile;
 use torrance_oidn::Kind;
 
-use super::render::{ImageArgs, check_outputs_of, unwritten, write};
-use super::summary::wrote;
-use super::{EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, clock, print_json, say, signals, values};
+use super::render::{ImageArgs, check_outputs_of};
+use super::summary::{Outcome, report, wrote};
+use super::{EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, clock, say, signals, values};
 pub(super) use denoising::{Choice, DENOISERS, Denoised, Denoising, Error};
 use noisy::Noisy;
 
@@ -140,10 +139,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     notes.display.phase("writing");
     let all_layers = || clean.added_to(noisy.file.clone());
     let Denoised { image: clean, by: denoiser, start } = &clean;
-    let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
-    let settings = args.written.settings_of(clean, false, &targets, &mut notes);
-    let (outputs, failures) = write(&targets, clean, &all_layers, &settings, &about, &mut notes);
-    unwritten(&failures, None)?;
+    let outputs = args.written.write_made(&targets, clean, &all_layers, &mut notes)?;
     let summary = Summary {
         image: name,
         denoiser: denoiser.clone(),
@@ -160,13 +156,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         outputs,
         warnings: notes.end(),
     };
-    if !args.quiet {
-        summary.tell();
-    }
-    if args.json {
-        print_json(&summary)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    report(&summary, args.quiet, args.json)
 }
 
 impl Args {
@@ -191,8 +181,7 @@ impl Denoised {
     }
 }
 
-impl Summary {
-    /// Reports the outcome to people.
+impl Outcome for Summary {
     fn tell(&self) {
         let Self { width, height, denoiser, .. } = self;
         say(format_args!("{width}x{height} denoised in {} by {denoiser}", clock(self.seconds.denoise)));

@@ -113,9 +113,21 @@ pub fn cube_sum(range: &Range<u32>) -> u64 {
     cubes(range.end).wrapping_sub(cubes(range.start))
 }
 
+/// Size of the tiles in which samples are counted, pixels.
+const TILE: [u32; 2] = [8, 4];
+
 /// Parts of an image in which samples are counted: its pixels in whole tiles of 8 × 4.
 pub const fn parts(width: u32, height: u32) -> u32 {
-    width.div_ceil(8) * height.div_ceil(4) * 32
+    width.div_ceil(TILE[0]) * height.div_ceil(TILE[1]) * (TILE[0] * TILE[1])
+}
+
+/// The number of a pixel among the parts of an image, tile by tile; `None` if it is below all tiles.
+pub const fn part((x, y): (u32, u32), [width, height]: [u32; 2]) -> Option<u32> {
+    if y >= height.next_multiple_of(TILE[1]) {
+        return None;
+    }
+    let tile = y / TILE[1] * width.div_ceil(TILE[0]) + x / TILE[0];
+    Some(tile * (TILE[0] * TILE[1]) + y % TILE[1] * TILE[0] + x % TILE[0])
 }
 
 /// A text that names no ranges of samples.
