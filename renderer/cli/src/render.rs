@@ -558,7 +558,9 @@ impl Render<'_> {
         let noise = Statistics::relative_stderr_of(&estimate);
         let mut about = provenance(name, device, (scene, fingerprint), &settings, &record);
         let goal = args.settings.noise.goal(&args.image, share.parts);
-        if let Some(NoiseGoal::Pixels(goal)) = goal.filter(|_| !rendered.taken.partial.is_empty()) {
+        if let Some(NoiseGoal::Pixels(goal)) =
+            goal.filter(|_| !*interrupted && !rendered.taken.partial.is_empty())
+        {
             about.settings.push((NOISE_GOAL, goal.to_string()));
         }
         let samples = rendered.taken.shard(scene.settings.seed);
