@@ -1,7 +1,7 @@
 //! Feature sets that kernels are compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe
 //! that could occur costs registers and compile time: so the same code is compiled for several sets of features.
 
-use crate::arch::features_of_the_scene;
+use crate::arch::{features_of_the_scene, sampler_of_the_scene};
 
 /// A set of lobes and other features that scenes may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +36,10 @@ impl Features {
     pub const SLIDES: Self = Self(1 << 20);
     /// A camera that does not see what is near or far away.
     pub const CLIPPING: Self = Self(1 << 19);
+    /// The sampler [`crate::rng::SamplerKind::BlueNoise`]. All kernels know it, but on a GPU only where it is asked for.
+    pub const BLUE_NOISE: Self = Self(1 << 18);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.
-    pub const OF_MATERIAL: Self = Self((1 << 19) - 1)
+    pub const OF_MATERIAL: Self = Self((1 << 18) - 1)
         .and(Self::BECKMANN)
         .and(Self::BENT_NORMALS)
         .and(Self::TINTS)
@@ -48,7 +50,7 @@ impl Features {
 
     /// The lobe with a number.
     pub(crate) const fn lobe(index: u32) -> Self {
-        assert!(index < 19);
+        assert!(index < 18);
         Self(1 << index)
     }
 
@@ -82,6 +84,12 @@ impl Features {
     #[inline(always)]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Whether the sampler [`Self::BLUE_NOISE`] may be asked for.
+    #[inline(always)]
+    pub(crate) fn may_be_blue_noise() -> bool {
+        Self(sampler_of_the_scene()).intersects(Self::BLUE_NOISE)
     }
 
     /// The set as a word.

@@ -12,7 +12,7 @@ use crate::compare::{Reference, compare};
 use crate::{assembled, machines, oracle};
 
 /// Samplers.
-pub const SAMPLERS: [Sampler; 2] = [Sampler::Independent, Sampler::Sobol];
+pub const SAMPLERS: [Sampler; 3] = [Sampler::Independent, Sampler::Sobol, Sampler::BlueNoise];
 /// Ways to find direct light.
 pub const STRATEGIES: [Direct; 3] = [Direct::Mis, Direct::Nee, Direct::Bsdf];
 

@@ -126,6 +126,12 @@ pub const fn features_of_the_scene() -> u32 {
     u32::MAX
 }
 
+/// As [`features_of_the_scene`], where only the sampler matters.
+#[inline(always)]
+pub const fn sampler_of_the_scene() -> u32 {
+    u32::MAX
+}
+
 /// Asks for the line of memory that `p` points into, if any: it will be read soon.
 #[inline(always)]
 pub fn prefetch(p: *const u8) {

@@ -77,6 +77,18 @@ pub fn features_of_the_scene() -> u32 {
     bits
 }
 
+/// As [`features_of_the_scene`], for kernels that depend on the sampler alone: for scenes that differ otherwise, they are the same.
+#[inline(always)]
+pub fn sampler_of_the_scene() -> u32 {
+    let bits: u32;
+    // SAFETY: takes nothing to a word.
+    unsafe {
+        asm!("mov.b32 {}, 0xffffffff; // sampler of the scene", out(reg32) bits,
+             options(pure, nomem, nostack, preserves_flags));
+    }
+    bits
+}
+
 /// Reads `*p`, memory that nothing writes while stages run, through the read-only cache in loads of 16 bytes;
 /// the type's alignment must allow it.
 ///

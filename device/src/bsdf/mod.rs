@@ -245,8 +245,11 @@ lobes! {
 pub struct Basic;
 
 impl Compiled for Basic {
-    const FEATURES: Features =
-        Diffuse::FEATURE.and(Conductor::FEATURE).and(SmoothConductor::FEATURE).and(Features::BENT_NORMALS);
+    const FEATURES: Features = Diffuse::FEATURE
+        .and(Conductor::FEATURE)
+        .and(SmoothConductor::FEATURE)
+        .and(Features::BENT_NORMALS)
+        .and(Features::BLUE_NOISE);
 }
 
 /// [`Basic`] and dielectrics.

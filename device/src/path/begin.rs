@@ -44,7 +44,6 @@ impl<const N: usize> Beginnings<N> {
         let simple = Self::simple(scene);
         // The kind is a constant in each loop.
         let with = |kind| PathSettings { sampler: kind as u32, ..*settings };
-        let (independent, sobol) = (with(SamplerKind::Independent), with(SamplerKind::Sobol));
         let Some(simple) = &simple else {
             // SAFETY: as the caller promised.
             return unsafe { self.begin_all::<C>(scene, settings, size, (states, rays), len) };
@@ -53,9 +52,14 @@ impl<const N: usize> Beginnings<N> {
         unsafe {
             match settings.sampler(0, 0).kind {
                 SamplerKind::Independent => {
-                    self.begin_all::<C>(simple, &independent, size, (states, rays), len)
+                    self.begin_all::<C>(simple, &with(SamplerKind::Independent), size, (states, rays), len)
                 }
-                SamplerKind::Sobol => self.begin_all::<C>(simple, &sobol, size, (states, rays), len),
+                SamplerKind::Sobol => {
+                    self.begin_all::<C>(simple, &with(SamplerKind::Sobol), size, (states, rays), len)
+                }
+                SamplerKind::BlueNoise => {
+                    self.begin_all::<C>(simple, &with(SamplerKind::BlueNoise), size, (states, rays), len)
+                }
             }
         }
     }

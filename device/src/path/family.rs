@@ -331,10 +331,9 @@ impl<const N: usize> Families<N> {
         let (states, bits, u, len) = (&self.states, &mut self.light_bits, &mut self.u, self.len);
         // The kind is a constant in each loop.
         match settings.sampler(0, 0).kind {
-            SamplerKind::Independent => {
-                draw_all(SamplerKind::Independent, settings.seed, states, bits, u, len)
-            }
-            SamplerKind::Sobol => draw_all(SamplerKind::Sobol, settings.seed, states, bits, u, len),
+            SamplerKind::Independent => draw_all(SamplerKind::Independent, settings, states, bits, u, len),
+            SamplerKind::Sobol => draw_all(SamplerKind::Sobol, settings, states, bits, u, len),
+            SamplerKind::BlueNoise => draw_all(SamplerKind::BlueNoise, settings, states, bits, u, len),
         }
     }
 
@@ -576,14 +575,14 @@ fn find_all<C: Compiled, const N: usize>(
 #[inline(always)]
 fn draw_all<const N: usize>(
     kind: SamplerKind,
-    seed: u32,
+    &PathSettings { seed, width, .. }: &PathSettings,
     states: &States<N>,
     light_bits: &mut [[u32; N]; 4],
     u: &mut [[f32; N]; 4],
     len: usize,
 ) {
     each_block!(N, 0..len, |j| {
-        let sampler = Sampler { kind, seed, pixel: states.pixel[j], sample: states.sample[j] };
+        let sampler = Sampler { kind, seed, pixel: states.pixel[j], width, sample: states.sample[j] };
         let x = sampler.draw(Dim::Bsdf, states.depth[j]);
         u[0][j] = x[0];
         u[1][j] = x[1];
@@ -591,7 +590,7 @@ fn draw_all<const N: usize>(
         u[3][j] = x[3];
     });
     each_block!(N, 0..len, |j| {
-        let sampler = Sampler { kind, seed, pixel: states.pixel[j], sample: states.sample[j] };
+        let sampler = Sampler { kind, seed, pixel: states.pixel[j], width, sample: states.sample[j] };
         let bits = sampler.draw_bits(Dim::Light, states.depth[j]);
         light_bits[0][j] = bits[0];
         light_bits[1][j] = bits[1];

@@ -65,6 +65,8 @@ pub struct PathSettings {
     pub sampler: u32,
     /// Seed of the sampler.
     pub seed: u32,
+    /// Number of pixels in a row of the image.
+    pub width: u32,
 }
 
 impl PathSettings {
@@ -85,12 +87,12 @@ impl PathSettings {
 
     #[inline(always)]
     const fn sampler(&self, pixel: u32, sample: u32) -> Sampler {
-        let kind = if self.sampler == SamplerKind::Sobol as u32 {
-            SamplerKind::Sobol
-        } else {
-            SamplerKind::Independent
+        let kind = match self.sampler {
+            1 => SamplerKind::Sobol,
+            2 => SamplerKind::BlueNoise,
+            _ => SamplerKind::Independent,
         };
-        Sampler { kind, seed: self.seed, pixel, sample }
+        Sampler { kind, seed: self.seed, pixel, width: self.width, sample }
     }
 }
 

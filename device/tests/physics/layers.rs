@@ -7,7 +7,8 @@ use crate::common::source::{code, sources};
 /// The parts, from the ground up. A part may use what is in lines before its own.
 const LAYERS: &[&[&str]] = &[
     &["arch", "view"],
-    &["color", "features", "film", "filter", "math", "matte", "mis", "rng"],
+    &["features"],
+    &["color", "film", "filter", "math", "matte", "mis", "rng"],
     &["sampling", "special"],
     &["ray"],
     &["camera", "shape"],

@@ -2,6 +2,7 @@
 
 mod albedo;
 mod analytic;
+mod blue_noise;
 mod camera;
 mod coat;
 mod common;

@@ -45,7 +45,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     }
     let by_field = |sizes: &[usize]| sizes.iter().sum::<usize>() as u32;
     let (scene, settings, args) = (size("SceneView"), size("PathSettings"), size("MegakernelArgs"));
-    assert_eq!(settings, by_field(&[4; 5]), "PathSettings");
+    assert_eq!(settings, by_field(&[4; 6]), "PathSettings");
     assert_eq!(scene % 8, 0, "SceneView holds pointers");
     let fields = scene + 2 * 8 + 4 * 2 + settings + 4 * 7;
     assert_eq!(args, fields.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
@@ -124,7 +124,7 @@ fn render(
     let mut scene = empty_scene();
     (scene.nodes, scene.camera) = (&raw const root, camera(size));
     (scene.lights, scene.light_table, scene.light_count) = (&raw const sky, table.as_ptr(), 1);
-    let settings = PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 1 };
+    let settings = PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 1, width: 1 };
     let total = layers * MegakernelArgs::invocations_per_layer(width, height);
     for part in 0..parts {
         let first_invocation = total * part / parts;
@@ -186,7 +186,7 @@ fn control_leaving_out_an_invocation_leaves_out_samples() {
 #[test]
 fn camera_paths_start_in_their_pixel() {
     let (size, settings) =
-        ([40, 20], PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 5 });
+        ([40, 20], PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 5, width: 40 });
     let mut scene = empty_scene();
     scene.camera = camera(size);
     let mut quadrants = [0; 4];
@@ -201,8 +201,8 @@ fn camera_paths_start_in_their_pixel() {
             let p = state.ray.o - state.ray.d / state.ray.d.z;
             let [u, v] = [(p.x + 0.5) * 40.0 - x as f32, (0.25 - p.y) * 40.0 - y as f32];
             assert!((-1e-4..1.0001).contains(&u) && (-1e-4..1.0001).contains(&v), "pixel {x}, {y}: {u} {v}");
-            let film =
-                Sampler { kind: SamplerKind::Independent, seed: 5, pixel: i, sample }.draw(Dim::Film, 0);
+            let film = Sampler { kind: SamplerKind::Independent, seed: 5, pixel: i, width: 40, sample }
+                .draw(Dim::Film, 0);
             assert!((u - film[0]).abs() < 1e-4 && (v - film[1]).abs() < 1e-4);
             quadrants[usize::from(u > 0.5) + 2 * usize::from(v > 0.5)] += 1;
         }

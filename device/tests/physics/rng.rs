@@ -1,4 +1,4 @@
-//! Uniforms of both samplers where they should be independent: over pixels, samples, dimensions and seeds.
+//! Uniforms of the samplers where they should be independent: over pixels, samples, dimensions and seeds.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use device::rng::{Dim, Sampler, SamplerKind, uniform};
 use crate::common::Random;
 use crate::common::statistics::{Grid, Verdicts, chi2_uniform};
 
-const KINDS: [SamplerKind; 2] = [SamplerKind::Independent, SamplerKind::Sobol];
+const KINDS: [SamplerKind; 3] = [SamplerKind::Independent, SamplerKind::Sobol, SamplerKind::BlueNoise];
 const DIMS: [Dim; 4] = [Dim::Film, Dim::Light, Dim::Bsdf, Dim::Material];
 
 /// A draw: its sampler, and the pixel, sample and dimension that it is for.
@@ -28,20 +28,25 @@ impl Draw {
 
     fn run(self) -> [f32; 4] {
         let Self { kind, seed, pixel, sample, dim, depth } = self;
-        Sampler { kind, seed, pixel, sample }.draw(dim, depth)
+        Sampler { kind, seed, pixel, width: 1920, sample }.draw(dim, depth)
     }
 }
 
-/// The Sobol' sampler's points of one pixel are stratified, not independent: they may vary in all but `sample`.
+/// Sobol' points of one pixel are stratified, not independent: they may vary in all but `sample`. With blue noise those
+/// of the pixels of a tile of 8 × 8 are as well.
 type Vary = fn(Draw, u32) -> Draw;
 
 fn variations(kind: SamplerKind) -> Vec<(&'static str, Vary)> {
     let mut vary: Vec<(&'static str, Vary)> = vec![
-        ("pixels", |d, i| Draw { pixel: i, ..d }),
-        ("rows", |d, i| Draw { pixel: i * 1920, ..d }),
+        ("columns of tiles", |d, i| Draw { pixel: 8 * (i % 240) + 1920 * 11 * (i / 240), ..d }),
+        ("rows of tiles", |d, i| Draw { pixel: 8 * 1920 * i, ..d }),
         ("seeds", |d, i| Draw { seed: i, ..d }),
         ("depths", |d, i| Draw { depth: i, dim: if d.dim == Dim::Film { Dim::Light } else { d.dim }, ..d }),
     ];
+    if kind != SamplerKind::BlueNoise {
+        vary.push(("pixels", |d, i| Draw { pixel: i, ..d }));
+        vary.push(("rows", |d, i| Draw { pixel: i * 1920, ..d }));
+    }
     if kind == SamplerKind::Independent {
         vary.push(("samples", |d, i| Draw { sample: i, ..d }));
     }
@@ -143,8 +148,7 @@ type Neighbour = fn(Draw) -> Draw;
 /// Draws that a path, or a neighbouring one, makes beside `d`.
 fn neighbours(kind: SamplerKind) -> Vec<(&'static str, Neighbour)> {
     let mut all: Vec<(&'static str, Neighbour)> = vec![
-        ("next pixel", |d| Draw { pixel: d.pixel + 1, ..d }),
-        ("next row", |d| Draw { pixel: d.pixel + 1920, ..d }),
+        ("next tile", |d| Draw { pixel: d.pixel + 8, ..d }),
         ("next seed", |d| Draw { seed: d.seed + 1, ..d }),
         ("BSDF", |d| Draw { dim: Dim::Bsdf, ..d }),
         ("film", |d| Draw { dim: Dim::Film, ..d }),
@@ -155,6 +159,10 @@ fn neighbours(kind: SamplerKind) -> Vec<(&'static str, Neighbour)> {
         // The numbers of dimensions that are alike but for a high bit.
         ("some hole", |d| Draw { dim: Dim::Material, depth: 1 + 2 * d.depth, ..d }),
     ];
+    if kind != SamplerKind::BlueNoise {
+        all.push(("next pixel", |d| Draw { pixel: d.pixel + 1, ..d }));
+        all.push(("next row", |d| Draw { pixel: d.pixel + 1920, ..d }));
+    }
     if kind == SamplerKind::Independent {
         all.push(("next sample", |d| Draw { sample: d.sample + 1, ..d }));
         // Sums that a hash of a mere sum would confuse.
@@ -171,8 +179,12 @@ fn neighbours(kind: SamplerKind) -> Vec<(&'static str, Neighbour)> {
 fn neighbouring_draws_are_uniform_in_pairs() {
     let mut verdicts = Verdicts::default();
     for kind in KINDS {
-        // Over pixels two apart, so that no draw is in two pairs of next pixels.
-        let start = |i| Draw { pixel: 2 * i, sample: 5, dim: Dim::Light, depth: 1, seed: 9, kind };
+        // Over pixels or tiles two apart, so that no draw is in two pairs of next ones.
+        let pixel = |i| match kind {
+            SamplerKind::BlueNoise => 16 * (i % 120) + 8 * 1920 * (i / 120),
+            _ => 2 * i,
+        };
+        let start = |i| Draw { pixel: pixel(i), sample: 5, dim: Dim::Light, depth: 1, seed: 9, kind };
         for (name, neighbour) in neighbours(kind) {
             for p in two_dimensional(|i| start(i).run(), |i| neighbour(start(i)).run()) {
                 verdicts.add(p, format!("{kind:?}, {name}"));

@@ -121,13 +121,16 @@ fn scrambling_is_nested() {
 }
 
 /// The draws for samples `0..n` of one pixel.
-fn draws(kind: SamplerKind, pixel: u32, dim: Dim, n: u32) -> Vec<[f32; 4]> {
-    (0..n).map(|sample| Sampler { kind, seed: 11, pixel, sample }.draw(dim, 2)).collect()
+pub(crate) fn draws(kind: SamplerKind, pixel: u32, dim: Dim, n: u32) -> Vec<[f32; 4]> {
+    (0..n).map(|sample| Sampler { kind, seed: 11, pixel, width: 1920, sample }.draw(dim, 2)).collect()
 }
+
+/// The kinds of which every pixel has Sobol' points.
+const SOBOL: [SamplerKind; 2] = [SamplerKind::Sobol, SamplerKind::BlueNoise];
 
 /// Whether every box of volume 2^(t−m) with sides that are powers of two holds 2^t of the 2^m points, looking at
 /// components `axes` alone: the points are a (t, m, s)-net in base 2.
-fn is_net(points: &[[f32; 4]], axes: &[usize], t: u32) -> bool {
+pub(crate) fn is_net(points: &[[f32; 4]], axes: &[usize], t: u32) -> bool {
     fn boxes(points: &[[f32; 4]], axes: &[usize], levels: &mut Vec<u32>, left: u32, each: usize) -> bool {
         if levels.len() + 1 < axes.len() {
             return (0..=left).all(|level| {
@@ -155,9 +158,9 @@ fn is_net(points: &[[f32; 4]], axes: &[usize], t: u32) -> bool {
 /// first two dimensions, 1 for the next, 2 for the fourth.
 #[test]
 fn every_power_of_two_of_samples_is_stratified() {
-    for pixel in [0, 1, 77, 123_456] {
+    for (pixel, kind) in [0, 1, 77, 123_456].into_iter().flat_map(|p| SOBOL.map(|kind| (p, kind))) {
         for dim in [Dim::Film, Dim::Light, Dim::Bsdf] {
-            let points = draws(SamplerKind::Sobol, pixel, dim, 1 << 12);
+            let points = draws(kind, pixel, dim, 1 << 12);
             for m in 0..=12 {
                 let prefix = &points[..1 << m];
                 assert!((0..4).all(|axis| is_net(prefix, &[axis], 0)), "1D, 2^{m}");
@@ -186,11 +189,11 @@ fn correlation(a: &[[f32; 4]], b: &[[f32; 4]], axes: (usize, usize)) -> f64 {
 }
 
 /// Mean and mean square of z over many pairs of draws, `other` yielding the second of each.
-fn decorrelation(other: impl Fn(u32) -> Vec<[f32; 4]>) -> (f64, f64) {
+fn decorrelation(kind: SamplerKind, other: impl Fn(u32) -> Vec<[f32; 4]>) -> (f64, f64) {
     const PAIRS: u32 = 2000;
     let (mut sum, mut sum_sq) = (0.0, 0.0);
     for pixel in 0..PAIRS {
-        let (a, b) = (draws(SamplerKind::Sobol, 2 * pixel, Dim::Light, 64), other(2 * pixel));
+        let (a, b) = (draws(kind, 2 * pixel, Dim::Light, 64), other(2 * pixel));
         for axes in [(0, 0), (1, 1), (0, 1), (3, 2)] {
             let z = correlation(&a, &b, axes);
             (sum, sum_sq) = (sum + z, sum_sq + z * z);
@@ -219,21 +222,25 @@ type Other = fn(u32) -> Vec<[f32; 4]>;
 #[test]
 fn pixels_and_dimensions_are_as_decorrelated_as_owen_scrambling_makes_them() {
     let expected = mean_square_when_decorrelated(6);
-    let pairs: [(&str, Other); 3] = [
-        ("next pixel", |pixel| draws(SamplerKind::Sobol, pixel + 1, Dim::Light, 64)),
-        ("next row", |pixel| draws(SamplerKind::Sobol, pixel + 1920, Dim::Light, 64)),
-        ("next dimension", |pixel| draws(SamplerKind::Sobol, pixel, Dim::Bsdf, 64)),
+    let pairs: [(&str, SamplerKind, Other); 4] = [
+        ("next pixel", SamplerKind::Sobol, |pixel| draws(SamplerKind::Sobol, pixel + 1, Dim::Light, 64)),
+        ("next row", SamplerKind::Sobol, |pixel| draws(SamplerKind::Sobol, pixel + 1920, Dim::Light, 64)),
+        ("next dimension", SamplerKind::Sobol, |pixel| draws(SamplerKind::Sobol, pixel, Dim::Bsdf, 64)),
+        ("next dimension", SamplerKind::BlueNoise, |pixel| {
+            draws(SamplerKind::BlueNoise, pixel, Dim::Bsdf, 64)
+        }),
     ];
-    for (name, other) in pairs {
-        let (mean, mean_sq) = decorrelation(other);
+    for (name, kind, other) in pairs {
+        let (mean, mean_sq) = decorrelation(kind, other);
         // Four standard errors of 8000 z.
         assert!(
             mean.abs() < 0.056 && (mean_sq - expected).abs() < 0.1,
-            "{name}: {mean} {mean_sq} {expected}"
+            "{name}, {kind:?}: {mean} {mean_sq} {expected}"
         );
     }
     // Independent samples have 1, and are not mistaken for these.
-    let (_, independent) = decorrelation(|pixel| draws(SamplerKind::Independent, pixel, Dim::Light, 64));
+    let independent = |pixel| draws(SamplerKind::Independent, pixel, Dim::Light, 64);
+    let (_, independent) = decorrelation(SamplerKind::Sobol, independent);
     assert!((independent - 1.0).abs() < 0.1, "{independent}");
 }
 
@@ -244,7 +251,7 @@ fn control_scrambling_without_shuffling_is_correlated() {
         let points = draws(SamplerKind::Sobol, pixel, Dim::Light, 64);
         points.into_iter().map(|p| p.map(|u| (u + 0.5).fract())).collect()
     };
-    let (_, mean_sq) = decorrelation(flipped);
+    let (_, mean_sq) = decorrelation(SamplerKind::Sobol, flipped);
     assert!(mean_sq > 3.0, "{mean_sq}");
 }
 
@@ -276,7 +283,8 @@ fn variance_of_a_smooth_integral_falls_faster_than_1_over_n() {
         assert!(z.abs() < 4.0, "{kind:?} is biased: z = {z}");
         few.1 / many.1
     };
-    let (independent, sobol) = (ratio(SamplerKind::Independent), ratio(SamplerKind::Sobol));
+    let [independent, sobol, blue_noise] =
+        [SamplerKind::Independent, SamplerKind::Sobol, SamplerKind::BlueNoise].map(ratio);
     assert!((13.0..19.5).contains(&independent), "control: {independent}");
-    assert!(sobol > 1000.0, "{sobol}");
+    assert!(sobol > 1000.0 && blue_noise > 1000.0, "{sobol} {blue_noise}");
 }

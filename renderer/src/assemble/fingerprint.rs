@@ -60,7 +60,7 @@ impl SceneData {
     /// many of a pixel, and what else is said.
     pub fn key_of_render(&self, fingerprint: u64, spp: u32, else_said: &str) -> u64 {
         let mut hash = Fnv1a(fingerprint);
-        let PathSettings { max_depth, rr_depth, direct, sampler, seed } = self.settings;
+        let PathSettings { max_depth, rr_depth, direct, sampler, seed, .. } = self.settings;
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
         hash.add(&[self.hidden_normals as u32, self.holes as u32, self.hides_emitters.into()]);
         hash.add(self.pictures.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));

@@ -30,6 +30,7 @@ use device::features::Features;
 use device::light::EmissiveSurface;
 use device::material::Material as DeviceMaterial;
 use device::path::PathSettings;
+use device::rng::SamplerKind;
 use device::shape::triangle::TriangleUvs;
 use device::shape::{Kind, Primitive};
 use glam::Vec2;
@@ -256,7 +257,15 @@ impl Flattened {
 impl SceneData {
     /// The scene as its camera has it in an image of another size, pixels.
     pub(crate) fn resized(&self, camera: &Camera, width: u32, height: u32) -> Self {
-        Self { camera: camera::record(camera, width, height), width, height, ..self.clone() }
+        let settings = PathSettings { width, ..self.settings };
+        Self { camera: camera::record(camera, width, height), settings, width, height, ..self.clone() }
+    }
+
+    /// Has the scene rendered by another sampler.
+    pub fn set_sampler(&mut self, sampler: SamplerKind) {
+        self.settings.sampler = sampler as u32;
+        let asks = Features::BLUE_NOISE.when(sampler == SamplerKind::BlueNoise);
+        self.features = self.features.without(Features::BLUE_NOISE).and(asks);
     }
 
     /// A scene of these parts, and of what is made of a description in no time.
@@ -273,6 +282,7 @@ impl SceneData {
             features: of_materials
                 .and(lights.features)
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
+                .and(Features::BLUE_NOISE.when(render.sampler == SamplerKind::BlueNoise))
                 .and(Features::CLIPPING.when(description.camera.clip != Clip::DEFAULT)),
             families: Families::new(description, &materials),
             geometry: Geometry::default(),
@@ -358,5 +368,6 @@ fn settings(render: &RenderSettings) -> PathSettings {
         direct: render.direct as u32,
         sampler: render.sampler as u32,
         seed: render.seed,
+        width: render.width,
     }
 }

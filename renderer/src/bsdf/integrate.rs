@@ -46,7 +46,7 @@ pub(super) struct Probe {
 
 /// A sample of `bsdf`: [`Lobe::sample`] with the `i`th point of a sequence.
 pub(super) fn draw(bsdf: &Tinted, wo: Vec3, kind: SamplerKind, seed: u32, i: u32) -> Option<BsdfSample> {
-    let [x, y, uc, _] = Sampler { kind, seed, pixel: 0, sample: i }.draw(Dim::Bsdf, 0);
+    let [x, y, uc, _] = Sampler { kind, seed, pixel: 0, width: 1, sample: i }.draw(Dim::Bsdf, 0);
     bsdf.sample(wo, uc, Vec2::new(x, y))
 }
 

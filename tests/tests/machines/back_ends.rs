@@ -9,9 +9,10 @@ use renderer::render::{Budget, Control, Options};
 use torrance_gpu::backend::cpu::InstructionSet;
 use torrance_image::film::Film;
 use torrance_scene::{
-    Bitmap, Channel, Description, Distribution, Format, Image, Masking, MaterialKind, Sampler, Scalar,
-    TexelFilter, Texture, Wrap,
+    Bitmap, Channel, Description, Distribution, Format, Image, Masking, MaterialKind, Scalar, TexelFilter,
+    Texture, Wrap,
 };
+use torrance_tests::closed::SAMPLERS;
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, gallery_scene, machines, reference_scene};
 
@@ -132,7 +133,7 @@ fn gpu_and_cpu_agree() {
         return;
     }
     for (name, spp) in SCENES {
-        for sampler in [Sampler::Independent, Sampler::Sobol] {
+        for sampler in SAMPLERS {
             let mut scene = scene(name);
             scene.render.sampler = sampler;
             let scene = assembled(&scene);

@@ -203,7 +203,7 @@ fn rough_glass_that_shines_inwards_transmits_it() {
     for bubble in [false, true] {
         let (scene, expected) = glass_that_shines(bubble);
         for_each_estimator(&scene, |name, scene| {
-            let spp = if scene.render.sampler == Sampler::Sobol { 2048 } else { 16384 };
+            let spp = if scene.render.sampler == Sampler::Independent { 16384 } else { 2048 };
             let name = format!("glass that shines, bubble {bubble}, {name}");
             is_everywhere(&name, scene, spp, &|_| expected);
         });

@@ -82,9 +82,11 @@ fn other_estimators_are_accepted() {
         scene.render.direct = direct;
         accepted(&format!("{direct:?}"), &film(&scene, spp, 8));
     }
-    let mut sobol = scene();
-    sobol.render.sampler = Sampler::Sobol;
-    accepted("Sobol", &film(&sobol, SPP[0], 9));
+    for sampler in [Sampler::Sobol, Sampler::BlueNoise] {
+        let mut scene = scene();
+        scene.render.sampler = sampler;
+        accepted(&format!("{sampler:?}"), &film(&scene, SPP[0], 9));
+    }
     let mut roulette = scene();
     roulette.render.rr_depth = Some(2);
     accepted("Russian roulette", &film(&roulette, SPP[0], 10));

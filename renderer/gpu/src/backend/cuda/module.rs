@@ -42,10 +42,25 @@ pub fn unpacked(packed: &[u8]) -> String {
     read.map_or_else(|_| String::new(), |_| ptx)
 }
 
-/// `text` for scenes that ask for no other `features`: see `features_of_the_scene` in `device/src/arch/nvptx.rs`.
+/// Constants in kernels in place of which the features of scenes are written, and what kernels with them depend on: see
+/// `features_of_the_scene` and `sampler_of_the_scene` in `device/src/arch/nvptx.rs`.
+const CONSTANTS: [(&str, Features); 2] = [
+    ("0xffffffff; // features of the scene", Features::ALL),
+    ("0xffffffff; // sampler of the scene", Features::BLUE_NOISE),
+];
+
+/// The features that `text` depends on.
+fn depends_on(text: &str) -> Features {
+    let of = |(constant, features): &(&str, Features)| features.when(text.contains(constant));
+    CONSTANTS.iter().map(of).fold(Features::NONE, Features::and)
+}
+
+/// `text` for scenes that ask for no other `features`.
 fn specialized(text: &str, features: Features) -> String {
-    const ANY: &str = "0xffffffff; // features of the scene";
-    text.replace(ANY, &ANY.replace("0xffffffff", &format!("{:#010x}", features.bits())))
+    let bits = format!("{:#010x}", features.bits());
+    CONSTANTS
+        .iter()
+        .fold(text.to_owned(), |text, (any, _)| text.replace(any, &any.replace("0xffffffff", &bits)))
 }
 
 /// Reason why kernels cannot be loaded, or one of them cannot be launched.
@@ -113,8 +128,10 @@ pub(super) struct Module {
 #[derive(Debug)]
 struct CompiledKernel {
     name: String,
-    /// For which features; `None` if it does not depend on them.
-    features: Option<Features>,
+    /// Features that it depends on.
+    depends_on: Features,
+    /// For which of those.
+    features: Features,
     kernel: Kernel,
     /// Registers that the compiler reported as spilled.
     spills: Option<Spills>,
@@ -220,7 +237,7 @@ impl Module {
     pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, ModuleError> {
         let features = self.features;
         self.uses += 1;
-        let is_it = |l: &&mut CompiledKernel| l.name == name && l.features.is_none_or(|of| of == features);
+        let is_it = |l: &&mut CompiledKernel| l.name == name && l.features == features.common(l.depends_on);
         if let Some(loaded) = self.kernels.iter_mut().find(is_it) {
             loaded.last_use = self.uses;
             return Ok(loaded.kernel);
@@ -231,25 +248,26 @@ impl Module {
         let [arg_bytes] = entry.params[..] else {
             return Err(ModuleError::ArgumentCount(entry.params.len()));
         };
-        let (module, piece, log, features) = match &self.whole {
-            Some(Piece(whole)) => (*whole, None, String::new(), None),
+        let (module, piece, log, depends_on) = match &self.whole {
+            Some(Piece(whole)) => (*whole, None, String::new(), Features::NONE),
             None => {
                 let outline = self.outline.get_or_init(|| Outline::new(&self.text));
                 let any = outline.only(&self.text, name);
-                let special = specialized(&any, features);
-                let (piece, log) = self.compile(&special)?;
-                (piece.0, Some(piece), log, (special != any).then_some(features))
+                let depends_on = depends_on(&any);
+                let (piece, log) = self.compile(&specialized(&any, features))?;
+                (piece.0, Some(piece), log, depends_on)
             }
         };
         let kernel = Kernel { function: function(module, name)?, arg_bytes };
-        if features.is_some() {
+        if depends_on != Features::NONE {
             self.make_room();
         }
         let spills = Spills::read(&log, name);
         let last_use = self.uses;
         self.kernels.push(CompiledKernel {
             name: name.to_owned(),
-            features,
+            depends_on,
+            features: features.common(depends_on),
             kernel,
             spills,
             last_use,
@@ -260,7 +278,7 @@ impl Module {
 
     /// Unloads the kernel for a set of features that has not been wanted for the longest time, if there are many.
     fn make_room(&mut self) {
-        let special = || self.kernels.iter().filter(|l| l.features.is_some());
+        let special = || self.kernels.iter().filter(|l| l.depends_on != Features::NONE);
         if special().count() >= MOST_SPECIALIZED
             && let Some(oldest) = special().map(|l| l.last_use).min()
         {
@@ -329,13 +347,20 @@ mod tests {
     #[test]
     fn kernels_are_specialized_where_they_see_features() {
         let outline = Outline::new(ptx());
-        let of = |name, features| specialized(&outline.only(ptx(), name), features);
-        for (name, sees) in [("megakernel", true), ("first_hit", true), ("megakernel_basic", false)] {
-            let [all, some] = [Features::ALL, Features::TEXTURES].map(|features| of(name, features));
-            assert_eq!(all, outline.only(ptx(), name));
-            assert_eq!(some != all, sees, "{name}");
-            assert_eq!(some.contains("0x80000000; // features"), sees, "{name}");
-            assert!(!some.contains("0xffffffff; // features"));
+        for (name, expected) in [
+            ("megakernel", Features::ALL),
+            ("first_hit", Features::ALL),
+            ("megakernel_basic", Features::BLUE_NOISE),
+            ("compact", Features::NONE),
+        ] {
+            let text = outline.only(ptx(), name);
+            assert_eq!(depends_on(&text), expected, "{name}");
+            let [all, some] =
+                [Features::ALL, Features::TEXTURES].map(|features| specialized(&text, features));
+            assert_eq!(all, text);
+            assert_eq!(some != all, expected != Features::NONE, "{name}");
+            assert_eq!(some.contains("0x80000000; // features"), expected == Features::ALL, "{name}");
+            assert!(!some.contains("0xffffffff; // features") && !some.contains("0xffffffff; // sampler"));
         }
     }
 

@@ -13,7 +13,8 @@ use crate::description::{
 use crate::input::{Field, Section, Source};
 
 impl Named for Sampler {
-    const NAMES: ByName<Self> = &[("sobol", Self::Sobol), ("independent", Self::Independent)];
+    const NAMES: ByName<Self> =
+        &[("sobol", Self::Sobol), ("blue_noise", Self::BlueNoise), ("independent", Self::Independent)];
 }
 impl Named for Direct {
     const NAMES: ByName<Self> = &[("mis", Self::Mis), ("nee", Self::Nee), ("bsdf", Self::Bsdf)];

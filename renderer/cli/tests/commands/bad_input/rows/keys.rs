@@ -75,7 +75,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "unknown sampler",
         Scene("spp = 2", "sampler = \"halton\""),
-        r#"scene.toml:3:11: unknown sampler "halton"; it is "sobol" or "independent""#,
+        r#"scene.toml:3:11: unknown sampler "halton"; it is "sobol", "blue_noise" or "independent""#,
     ),
     (
         "missing key",

@@ -71,6 +71,7 @@ static RENDER_KEYS: [Key; 15] = [
         "sampler",
         Word(&[
             ("sobol", "scrambled Sobol points, which cover a pixel evenly"),
+            ("blue_noise", "such points, with errors that cancel between neighbouring pixels"),
             ("independent", "random points"),
         ]),
         "Where samples are.",
