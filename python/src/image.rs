@@ -12,6 +12,7 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
+use renderer::denoise::{DENOISER, Denoised, DenoiserChoice, Denoising, Kind, Noisy};
 use torrance_image::film::develop::Develop;
 use torrance_image::film::encode::{DisplayDepth, Exr, ExrDepth, Settings, encode};
 use torrance_image::film::exposure::{Exposure, metered};
@@ -250,6 +251,33 @@ impl Image {
             encode(&image, Format::Png, &settings, &self.source.about()).map_err(errors::of_value)
         })?;
         Ok(PyBytes::new(py, &encoded.bytes))
+    }
+
+    /// The image without its noise, which knows none.
+    fn denoised(
+        &self,
+        py: Python<'_>,
+        denoiser: &str,
+        device: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        const DENOISERS: [(&str, DenoiserChoice); 3] =
+            [("auto", DenoiserChoice::Auto), ("oidn", DenoiserChoice::Oidn), ("nfor", DenoiserChoice::Nfor)];
+        const DEVICES: [(&str, Option<Kind>); 3] =
+            [("auto", None), ("cpu", Some(Kind::Cpu)), ("cuda", Some(Kind::Cuda))];
+        let choice = errors::named("denoiser: unknown", denoiser, &DENOISERS)?;
+        let device = errors::named("device: unknown", device, &DEVICES)?;
+        let clean = work(py, || {
+            let noisy = Noisy::new(self.source.layers());
+            let denoising = Denoising::find(choice, None, device, threads)?;
+            denoising.start()?.0.denoise(&noisy, &mut |_| true)
+        });
+        let Denoised { image, by } = clean.map_err(errors::of_value)?;
+        let mut layers = Layers::from(&image);
+        layers.attributes = self.source.attributes();
+        layers.attributes.remove("relativeStderr");
+        layers.attributes.insert(DENOISER.to_owned(), by);
+        Ok(Self::new(Source::Layers(layers, Format::Exr)))
     }
 
     /// The samples of this image and of another of the same scene.

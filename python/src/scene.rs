@@ -253,6 +253,9 @@ impl Machines {
         if let Some(seed) = spec.seed {
             Arc::make_mut(&mut data).settings.seed = seed;
         }
+        if let Some(goal) = &spec.noise {
+            goal.check(&data).map_err(errors::of_value)?;
+        }
         let settings =
             torrance_scene::RenderSettings { seed: data.settings.seed, ..description.render.clone() };
         let mut plan = AovPlan::new(aov::DEFAULT.into_iter().chain(spec.aovs.iter().copied()).collect())

@@ -291,3 +291,17 @@ def test_memory_stays(scene):
     render(count)
     grown = (resident() - before) >> 10
     assert grown < 4096, f"{grown} KiB more"
+
+
+def test_images_are_denoised():
+    scene = tr.load(SCENES / "cornell.toml")
+    reference = scene.render(1024, size=(48, 48), seed=9, device="cpu").radiance
+    noisy = scene.render(8, size=(48, 48), aovs=["albedo", "N", "halves"], device="cpu")
+    clean = noisy.denoised("nfor", device="cpu")
+    error = lambda image: np.mean((image.radiance - reference) ** 2 / (reference**2 + 0.01))
+    assert error(clean) < 0.5 * error(noisy)
+    assert clean.stderr is None and clean.attributes["denoiser"].startswith("NFOR on CPU")
+    with pytest.raises(tr.ParameterError, match='denoiser: unknown "nfr"'):
+        noisy.denoised("nfr")
+    with pytest.raises(tr.ParameterError, match="its noise is not known"):
+        clean.denoised("nfor")

@@ -177,6 +177,21 @@ class Image:
         """
         return self._image.tonemap((exposure, operator, white_balance))
 
+    def denoised(
+        self, denoiser: str = "auto", *, device: str = "auto", threads: Optional[int] = None
+    ) -> "Image":
+        """The image without its noise. It knows no noise any more, and :func:`torrance.compare` cannot judge it: judge the noisy one.
+
+        Best of renders with ``aovs=["albedo", "N", "halves"]``, of which ``"oidn"`` needs no ``"halves"``.
+
+        :param denoiser: ``"oidn"``, Open Image Denoise where its library is found; ``"nfor"``, torrance's own; or ``"auto"``, the first
+            that there is.
+        :param device: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+        :param threads: of the CPU; all if ``None``.
+        :raises ParameterError: there is no such denoiser or device, or NFOR does not know the noise.
+        """
+        return Image._of(self._image.denoised(denoiser, device, threads))
+
     def merged(self, other: "Image") -> "Image":
         """The image of the samples of both: other samples of the same scene, rendered here or read from files.
 

@@ -33,6 +33,7 @@ use device::features::Compiled;
 use device::matte::MattePixel;
 use device::path::SampleArgs;
 use device::path::stage::stages;
+use device::rng::SamplerKind;
 use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
 use glam::DVec3;
@@ -42,7 +43,7 @@ use torrance_image::film::Film;
 
 use crate::assemble::SceneData;
 
-pub use adaptive::ErrorGoal;
+pub use adaptive::{ErrorGoal, Shortfall};
 pub(crate) use checkpoint::identity_of_key;
 pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
@@ -91,6 +92,28 @@ pub enum NoiseGoal {
     Image(f64),
     /// The errors of pixels, which get samples where they are noisy.
     Pixels(ErrorGoal),
+}
+
+/// Pixels whose errors depend on each other cannot decide about each other's samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "with the sampler \"blue_noise\", the errors of neighbouring pixels depend on each other, and adaptive samples would \
+     bias the image: choose \"sobol\" or \"independent\", or uniform samples"
+)]
+pub struct DependentPixels;
+
+impl NoiseGoal {
+    /// Whether a scene can be rendered to it.
+    ///
+    /// # Errors
+    /// Its samples would be adaptive, and its sampler makes pixels depend on each other.
+    pub fn check(&self, scene: &SceneData) -> Result<(), DependentPixels> {
+        let is_adaptive = matches!(self, Self::Pixels(goal) if !goal.is_uniform);
+        match is_adaptive && scene.settings.sampler == SamplerKind::BlueNoise as u32 {
+            true => Err(DependentPixels),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Budget {

@@ -1,8 +1,8 @@
 //! `--noise`: the noise that ends a render.
 
-use renderer::render::{ErrorGoal, NoiseGoal};
+use renderer::render::{ErrorGoal, NoiseGoal, Shortfall};
 use torrance_image::film::ImageEstimate;
-use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
+use torrance_image::film::error::ErrorMeasure;
 
 use super::Notes;
 use super::render::ImageArgs;
@@ -92,17 +92,18 @@ impl Notes {
         }
         match goal {
             NoiseGoal::Image(wanted) => self.warn_of_image_noise(name, noise, *wanted),
-            NoiseGoal::Pixels(ErrorGoal { bound, measure, percentile, .. }) => {
-                let errors = measure.errors(measured);
-                let within = 100.0 * part_within(&errors, *bound);
-                if within < *percentile {
-                    let [bound, error] = [*bound, error_at(errors, *percentile)].map(|x| 100.0 * x);
-                    self.warn(format!(
-                        "{name} ended with {within:.2} % of its pixels within {bound:.3} %, and {percentile} % within {error:.3} %"
-                    ));
-                }
-            }
+            NoiseGoal::Pixels(goal) => self.warn_of_shortfall(name, goal, goal.shortfall(measured)),
         }
+    }
+
+    /// As [`Notes::warn_of_noise`], of the noise of pixels.
+    pub(super) fn warn_of_shortfall(&mut self, name: &str, goal: &ErrorGoal, shortfall: Option<Shortfall>) {
+        let Some(Shortfall { within, error }) = shortfall else { return };
+        let percentile = goal.percentile;
+        let [bound, error] = [goal.bound, error].map(|x| 100.0 * x);
+        self.warn(format!(
+            "{name} ended with {within:.2} % of its pixels within {bound:.3} %, and {percentile} % within {error:.3} %"
+        ));
     }
 
     /// As [`Notes::warn_of_noise`], of the noise of an image as a whole.

@@ -8,13 +8,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use renderer::assemble::{Flattened, SceneData};
+use renderer::denoise::{DENOISER, DenoiseError, DenoiserChoice, Denoising, Noisy};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
     Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, NoiseGoal, Observer, Options, Progress,
     RenderRecord, Rendered, Request, Seconds, Shortage, StageSummary, Summary, identity, provenance,
     stage_chart,
 };
-use renderer::{Device, DeviceChoice, Fleet, FleetChoice, Integrators, MachineError};
+use renderer::{Device, Fleet, Integrators, MachineError};
 use torrance_image::film::develop::Develop;
 use torrance_image::film::encode::{DisplayDepth, Exr, Provenance, SOFTWARE, Settings, encode_layers};
 use torrance_image::film::error::ErrorMeasure;
@@ -22,18 +23,16 @@ use torrance_image::film::exposure::{Exposure, metered};
 use torrance_image::film::interrupted::{InterruptedImage, RELATIVE_STDERR};
 use torrance_image::film::layers::STDERR;
 use torrance_image::film::rescue::rescue;
-use torrance_image::film::shards::NOISE_GOAL;
 use torrance_image::film::tone::Tonemap;
 use torrance_image::film::white_balance::WhiteBalance;
 use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
-use torrance_oidn::Kind;
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 use torrance_text::quoted_path;
 
-use super::denoise::{Choice, DENOISERS, Denoising, Error as DenoiseError};
+use super::denoise::{DENOISERS, denoised, find_denoising};
 use super::device::{self, MachineArgs};
 use super::exr::ExrArgs;
 use super::heatmap::{self, HeatmapArgs};
@@ -116,7 +115,7 @@ pub(super) struct Args {
     /// denoise --help
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "auto",
           value_parser = values::choice(DENOISERS))]
-    denoise: Option<Choice>,
+    denoise: Option<DenoiserChoice>,
 
     #[command(flatten)]
     heatmap: HeatmapArgs,
@@ -203,7 +202,7 @@ pub(super) struct ImageArgs {
     bit_depth: DisplayDepth,
 
     #[command(flatten)]
-    exr: ExrArgs,
+    pub(super) exr: ExrArgs,
 }
 
 /// Renders as `args` say, which include `common_arguments`, those of all parts of the render.
@@ -264,7 +263,8 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     render.open_screens(live, [scene.width, scene.height]);
     let mut share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
     let goal = args.settings.noise.goal(&args.image, share.parts);
-    if goal.is_some() {
+    if let Some(goal) = &goal {
+        goal.check(&scene).map_err(Failure::input)?;
         // It depends on the noise what the whole render has.
         share.whole = None;
     }
@@ -284,7 +284,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let resumed = match found {
         Found::All(image) => {
             render.seconds.start = finding;
-            return render.finish_complete(&settings, (&scene, fingerprint), image, checkpoint);
+            return render.finish_complete(&settings, (&scene, fingerprint), *image, checkpoint);
         }
         Found::Part(resumed) => Some(*resumed),
         Found::Nothing => None,
@@ -515,13 +515,12 @@ impl Render<'_> {
         // Sums are what the image was rounded from.
         let image = layers.film().map(|film| Image::from(&film)).or_else(|| layers.image());
         let image = image.ok_or_else(|| Failure::input(layers.no_image()))?;
-        let denoised = self.denoising.as_ref().map(|denoising| {
-            denoising
-                .denoised(layers.clone(), &mut self.notes, &signals::is_stopping)
-                .map_err(Failure::running)
+        let clean = self.denoising.as_ref().map(|denoising| {
+            let noisy = Noisy::new(layers.clone());
+            denoised(denoising, &noisy, &mut self.notes, &signals::is_stopping).map_err(Failure::running)
         });
-        let (image, layers) = match denoised.transpose()? {
-            Some(clean) => {
+        let (image, layers) = match clean.transpose()? {
+            Some((clean, _)) => {
                 let layers = clean.added_to(layers);
                 (clean.image, layers)
             }
@@ -556,25 +555,33 @@ impl Render<'_> {
         let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
         let estimate = ImageEstimate::from(film);
         let noise = Statistics::relative_stderr_of(&estimate);
-        let mut about = provenance(name, device, (scene, fingerprint), &settings, &record);
+        let about = provenance(name, device, (scene, fingerprint), &settings, &record);
         let goal = args.settings.noise.goal(&args.image, share.parts);
-        if let Some(NoiseGoal::Pixels(goal)) =
-            goal.filter(|_| !*interrupted && !rendered.taken.partial.is_empty())
-        {
-            about.settings.push((NOISE_GOAL, goal.to_string()));
-        }
+        let noise_goal = match goal {
+            Some(NoiseGoal::Pixels(goal)) if !*interrupted => Some(goal.to_string()),
+            _ => None,
+        };
         let samples = rendered.taken.shard(scene.settings.seed);
-        let samples = Some(Shard { whole: share.whole, arguments, ..samples });
+        let samples = Some(Shard { whole: share.whole, arguments, noise_goal, ..samples });
         let about = Provenance { relative_stderr: Some(noise), samples, ..about };
         let noisy_layers = || plan.layers(&rendered, scene).saying(about.attributes());
         let noisy = &estimate.image;
         let denoising = denoising.filter(|_| !rendered.is_empty());
         // Ctrl-C has ended the render, or ends this.
         let wants_end = || !*interrupted && signals::is_stopping();
-        let denoised = denoising.map(|it| it.denoised(noisy_layers(), &mut notes, &wants_end)).transpose();
-        seconds.denoise = laps.lap();
+        let (mut clean, mut unclean) = (None, None);
+        if let Some(denoising) = denoising {
+            match denoised(&denoising, &Noisy::new(noisy_layers()), &mut notes, &wants_end) {
+                Ok((image, _)) => clean = Some(image),
+                Err(error) => unclean = Some(error),
+            }
+            seconds.denoise = laps.lap();
+        }
+        if let Some(DenoiseError::Interrupted) = unclean {
+            notes.warn("denoising was interrupted: the image is written with its noise".to_owned());
+        }
+        let clean = clean.as_ref();
         notes.display.phase("writing");
-        let clean = denoised.as_ref().ok().and_then(Option::as_ref);
         let image = clean.map_or(noisy, |clean| &clean.image);
         let layers = || match clean {
             Some(clean) => clean.added_to(noisy_layers()),
@@ -605,7 +612,13 @@ impl Render<'_> {
                 args.image.settings_of(image, is_model, &targets, &mut notes)
             }
         };
-        let (mut outputs, failed) = write(&targets, image, &layers, &written, &about, &mut notes);
+        let mut shown = about.clone();
+        if let Some(clean) = clean {
+            // The error is that of the noisy image.
+            shown.relative_stderr = None;
+            shown.settings.push((DENOISER, clean.by.clone()));
+        }
+        let (mut outputs, failed) = write(&targets, image, &layers, &written, &shown, &mut notes);
         screens.end(&mut notes);
         let mut failures = [unplaced, failed].concat();
         let has_samples = |file: &WrittenFile| Format::from_path(file.path.as_ref()) == Ok(Format::Exr);
@@ -652,8 +665,8 @@ impl Render<'_> {
             }
         }
         unwritten(&failures, kept.as_deref())?;
-        let is_stopped = matches!(denoised, Err(DenoiseError::Interrupted));
-        if let (Err(error), false) = (&denoised, is_stopped) {
+        let is_stopped = matches!(unclean, Some(DenoiseError::Interrupted));
+        if let (Some(error), false) = (&unclean, is_stopped) {
             return Err(Failure::running(format_args!(
                 "the image is written as it is, with its noise: {error}"
             )));
@@ -831,10 +844,7 @@ impl Args {
                 "--denoise: this is a part of a render; merge the parts, then denoise the image with torrance denoise",
             ));
         }
-        let is_cpu = matches!(self.machine.device.value, FleetChoice::One(DeviceChoice::Cpu));
-        let device = is_cpu.then_some(Kind::Cpu);
-        let found = Denoising::find(choice, None, device, self.machine.threads);
-        found.map(Some).map_err(|error| Failure::input(format_args!("--denoise: {error}")))
+        find_denoising(choice, &self.machine).map(Some)
     }
 }
 

@@ -7,7 +7,7 @@
 //! ```no_run
 //! use torrance_oidn::{Features, Kind, Library};
 //!
-//! let library = Library::find(None)?;
+//! let library = std::sync::Arc::new(Library::find(None)?);
 //! let mut denoiser = library.denoiser(Kind::Cpu, None)?;
 //! let color = vec![[0.5_f32; 3]; 64 * 64];
 //! let clean = denoiser.denoise([64, 64], &color, &Features::default(), &mut |_| true)?;
@@ -19,6 +19,7 @@ mod functions;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::Arc;
 
 use functions::{Api, Functions, Handle};
 
@@ -136,7 +137,7 @@ impl Library {
     ///
     /// # Errors
     /// It has none of the kind.
-    pub fn denoiser(&self, kind: Kind, threads: Option<usize>) -> Result<Denoiser<'_>, Error> {
+    pub fn denoiser(self: &Arc<Self>, kind: Kind, threads: Option<usize>) -> Result<Denoiser, Error> {
         let f = &self.functions;
         if kind == Kind::Cuda && f.api == Api::V1 {
             return Err(Error::NoDevice(kind, "version 1 works on the CPU only".to_owned()));
@@ -147,7 +148,7 @@ impl Library {
             if device.is_null() {
                 return Err(Error::NoDevice(kind, self.error(ptr::null_mut()).unwrap_or_default()));
             }
-            let denoiser = Denoiser { library: self, device, kind };
+            let denoiser = Denoiser { library: Arc::clone(self), device, kind };
             if let Some(threads) = threads.filter(|_| kind == Kind::Cpu) {
                 (f.set_device_int)(device, c"numThreads".as_ptr(), threads.try_into().unwrap_or(0));
             }
@@ -178,20 +179,23 @@ impl Library {
 
 /// A device of the library, released when dropped.
 #[derive(Debug)]
-pub struct Denoiser<'a> {
-    library: &'a Library,
+pub struct Denoiser {
+    library: Arc<Library>,
     device: Handle,
     kind: Kind,
 }
 
-impl Drop for Denoiser<'_> {
+// SAFETY: the library may be called by any thread, says its documentation, and one at a time has the device, by `&mut`.
+unsafe impl Send for Denoiser {}
+
+impl Drop for Denoiser {
     fn drop(&mut self) {
         // SAFETY: the device is the library's, and nothing else refers to it.
         unsafe { (self.library.functions.release_device)(self.device) };
     }
 }
 
-impl Denoiser<'_> {
+impl Denoiser {
     /// Where it works.
     pub fn kind(&self) -> Kind {
         self.kind
@@ -324,7 +328,7 @@ impl Memory<'_> {
     /// Device and filter are the library's, and the image has `size` pixels of 12 bytes and outlives the filter.
     unsafe fn give(
         &mut self,
-        denoiser: &Denoiser<'_>,
+        denoiser: &Denoiser,
         filter: Handle,
         (name, image, [width, height]): (&CStr, *mut c_void, [usize; 2]),
         is_input: bool,
@@ -386,7 +390,7 @@ mod tests {
             .collect();
         let noisy: Vec<[f32; 3]> = truth.iter().map(|c| c.map(|x| x * 2.0 * random())).collect();
         let normal = vec![[0.0, 0.0, 1.0]; noisy.len()];
-        let library = Library::find(None).unwrap();
+        let library = Arc::new(Library::find(None).unwrap());
         let mut denoiser = library.denoiser(Kind::Cpu, Some(2)).unwrap();
         assert!(denoiser.version().starts_with(['1', '2']), "{}", denoiser.version());
         let error = |image: &[[f32; 3]]| -> f32 {

@@ -34,7 +34,8 @@ pub enum UnknownNoise {
     NoImage(String),
     /// Nothing tells its noise.
     #[error(
-        "its noise is not known: NFOR takes the layers \"halves\" or \"stderr\", which EXR files of torrance render have (--aov halves)"
+        "its noise is not known: NFOR takes the layers \"halves\" or \"stderr\" of at least two samples a pixel, which EXR files of \
+         torrance render have (--aov halves)"
     )]
     NoNoise,
 }
@@ -45,7 +46,7 @@ pub const HALVES: &str = "halves";
 impl Halves {
     /// Those of an image and its layers. What is NaN or infinite is taken as black.
     ///
-    /// Where there is no layer [`HALVES`], halves are made of the image and its standard errors: with x the value of a pixel, σ its
+    /// Where there is no layer [`HALVES`], or a pixel has all of its samples in one half, halves are made of the image and its standard errors: with x the value of a pixel, σ its
     /// error, and ξ a random number of the standard normal distribution, x + σξ and x − σξ are independent and have twice the variance
     /// of x, if the noise is normal (Rasines and Young 2023, "Splitting strategies for post-selection inference").
     ///
@@ -56,7 +57,7 @@ impl Halves {
         let whole = finite(image, "").ok_or_else(|| UnknownNoise::NoImage(image.no_image()))?;
         let stderr = finite(image, STDERR);
         let features = ["albedo", "N"].map(|layer| finite(image, layer));
-        if let Some(counts) = Counts::of(image)
+        if let Some(counts) = Counts::of(image).filter(Counts::are_divided)
             && let Some(first) = finite(image, HALVES)
         {
             let halves = |layer: &str, whole: Option<Vec<[f32; 3]>>| {
@@ -64,17 +65,28 @@ impl Halves {
                 Some(counts.halves(first, &whole?))
             };
             let [albedo, normal] = features;
+            let mut color = counts.halves(first, &whole);
+            if let Some(stderr) = &stderr {
+                // In adaptive renders, pixels that were done early.
+                let made = [1.0, -1.0].map(|sign| with_noise(&whole, stderr, sign));
+                for (half, made) in color.iter_mut().zip(made) {
+                    let undivided = (0..whole.len()).filter(|i| !Counts::is_divided(counts.0[*i]));
+                    undivided.for_each(|i| half[i] = made[i]);
+                }
+            }
             return Ok(Self {
                 size,
                 share: counts.shares(),
                 variance: stderr.map(squares),
                 albedo: halves("albedo", albedo),
                 normal: halves("N", normal),
-                color: counts.halves(first, &whole),
+                color,
                 are_of_samples: true,
             });
         }
-        let stderr = stderr.ok_or(UnknownNoise::NoNoise)?;
+        // Of one sample, errors are infinite.
+        let is_known = image.rgb(STDERR).is_some_and(|errors| errors.iter().any(is_finite));
+        let stderr = stderr.filter(|_| is_known).ok_or(UnknownNoise::NoNoise)?;
         let [albedo, normal] = features.map(|layer| layer.map(|values| [values.clone(), values]));
         Ok(Self {
             size,
@@ -122,6 +134,11 @@ impl Counts {
         let first = image.channel(&format!("{HALVES}.{SAMPLES}"))?;
         let all = image.channel(SAMPLES)?;
         Some(Self((0..image.pixels()).map(|i| [first.samples.get(i), all.samples.get(i)]).collect()))
+    }
+
+    /// Whether any pixel has samples in both halves.
+    fn are_divided(&self) -> bool {
+        self.0.iter().any(|n| Self::is_divided(*n))
     }
 
     /// Whether there are samples in both halves.
@@ -173,4 +190,41 @@ fn mixed(index: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use torrance_image::film::layers::Samples;
+
+    use super::*;
+
+    /// An image of three pixels, of 8 samples each, with so many in the first half.
+    fn image(first: [u32; 3], stderr: f32) -> Layers {
+        let mut layers = Layers::new(3, 1);
+        layers.push_floats("", ["R", "G", "B"], &[[1.0; 3]; 3]);
+        layers.push_floats(STDERR, ["R", "G", "B"], &[[stderr; 3]; 3]);
+        layers.push(SAMPLES, Samples::Uint(vec![8; 3]));
+        layers.push_floats(HALVES, ["R", "G", "B"], &[[1.25; 3]; 3]);
+        layers.push(format!("{HALVES}.{SAMPLES}"), Samples::Uint(first.to_vec()));
+        layers
+    }
+
+    /// Pixels that were done before the first half was get halves by their standard errors.
+    #[test]
+    fn halves_that_are_all_are_made() {
+        let halves = Halves::of(&image([4, 8, 0], 0.1)).unwrap();
+        assert!(halves.are_of_samples);
+        assert_eq!([halves.color[0][0], halves.color[1][0]], [[1.25; 3], [0.75; 3]]);
+        for i in 1..3 {
+            let [a, b] = [0, 1].map(|half| halves.color[half][i][0]);
+            assert!(a != b && ((a + b) / 2.0 - 1.0).abs() < 1e-6 && (a - 1.0).abs() < 0.5, "{a} {b}");
+            assert_eq!(halves.share[i], 0.5);
+        }
+        assert!(!Halves::of(&image([8; 3], 0.1)).unwrap().are_of_samples);
+    }
+
+    #[test]
+    fn the_noise_of_one_sample_is_not_known() {
+        assert_eq!(Halves::of(&image([8; 3], f32::INFINITY)), Err(UnknownNoise::NoNoise));
+    }
 }

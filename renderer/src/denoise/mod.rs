@@ -10,14 +10,17 @@ use torrance_gpu::backend::{Backend, Buffer, Error};
 use torrance_image::film::Image;
 
 mod candidates;
+mod denoiser;
 mod frame;
 mod halves;
 mod planes;
 
 use candidates::Candidates;
+pub use denoiser::{DENOISER, DenoiseError, Denoised, Denoiser, DenoiserChoice, Denoising, LAYER, Noisy};
 use frame::{Frame, Likeness, Pair};
 pub use halves::{HALVES, Halves, UnknownNoise};
 use planes::{pack, pack_one, scale_of, unpack};
+pub use torrance_oidn::Kind;
 
 /// Bytes of memory that a pixel takes on the machine, but for margins.
 pub const BYTES_PER_PIXEL: u128 = 4 * 55;

@@ -225,9 +225,10 @@ fn the_second_half_is_what_the_first_lacks() {
     assert_eq!(halves.variance.unwrap()[0], [0.25; 3]);
     assert_eq!(halves.color[0][0], [2.0; 3]);
     assert!((halves.color[1][0][0] - 10.0).abs() < 1e-5, "{:?}", halves.color[1][0]);
-    // Where one is empty, both are the whole.
+    // Where one is empty, they are made of the whole and its noise.
     let halves = Halves::of(&layers([4, 0], [2.0, 0.0], 0.5)).unwrap();
-    assert_eq!((halves.share[0], halves.color), (0.5, [vec![[2.0; 3]; 6], vec![[2.0; 3]; 6]]));
+    assert_eq!((halves.share[0], halves.are_of_samples), (0.5, false));
+    assert!(halves.color[0][0] != halves.color[1][0]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::ops::Range;
 use device::path::{HALF, half_count, half_pixel};
 use rayon::prelude::*;
 use torrance_image::film::ImageEstimate;
-use torrance_image::film::error::{ErrorMeasure, part_within};
+use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
 
 use super::rounds::{Portion, Round};
 
@@ -28,6 +28,24 @@ pub struct ErrorGoal {
     pub percentile: f64,
     /// Whether all pixels get as many samples.
     pub is_uniform: bool,
+}
+
+/// How far an image is from an [`ErrorGoal`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shortfall {
+    /// The percentage of its pixels whose errors are within the bound.
+    pub within: f64,
+    /// The error that the percentage of its pixels are within that was to be within the bound.
+    pub error: f64,
+}
+
+impl ErrorGoal {
+    /// What an image lacks; `None` if nothing.
+    pub fn shortfall(&self, measured: &ImageEstimate) -> Option<Shortfall> {
+        let errors = self.measure.errors(measured);
+        let within = 100.0 * part_within(&errors, self.bound);
+        (within < self.percentile).then(|| Shortfall { within, error: error_at(errors, self.percentile) })
+    }
 }
 
 impl fmt::Display for ErrorGoal {

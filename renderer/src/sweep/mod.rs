@@ -29,7 +29,7 @@ pub use store::{StoredVariant, VariantStore};
 pub use summary::{Seconds, Summary, VariantSummary};
 pub use variant::{BadVariants, Variant, build_variants, common_size};
 pub use verdict::{Pairs, VariantComparison, Verdict};
-pub use work::{Failure, Progress, Sweep, VariantResult};
+pub use work::{Cleaner, Failure, Progress, Sweep, VariantResult};
 
 /// A fault of what is to vary, to be arranged or to be compared: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::verdict::Pairs;
-use super::{Grid, Variant, VariantStore};
+use super::{Grid, StoredVariant, Variant, VariantStore};
 use crate::render::NoiseGoal;
 use torrance_image::compare::Region;
-use torrance_image::compare::comparison::crop;
+use torrance_image::compare::comparison::{crop, crop_image};
 use torrance_image::film::encode::Settings;
-use torrance_image::film::{Format, ImageEstimate};
+use torrance_image::film::{Format, Image, ImageEstimate};
 use torrance_plot::chart::ThemeName;
 
 /// Variants to render, and how to show them.
@@ -32,6 +32,8 @@ pub struct Plan {
     pub time: Option<Duration>,
     /// The noise at which a variant is done.
     pub noise: Option<NoiseGoal>,
+    /// The name of what denoises the images that are shown, if anything does.
+    pub denoiser: Option<&'static str>,
     /// Encoding of images.
     pub images: Settings,
     /// Style of the sheets.
@@ -58,7 +60,8 @@ impl Plan {
     /// The keys of the renders of all variants, on a GPU or on a CPU.
     pub fn keys(&self, is_gpu: bool) -> Vec<u64> {
         let kind = if is_gpu { "gpu" } else { "cpu" };
-        let said = format!("{kind} {} {:?} {:?}", env!("CARGO_PKG_VERSION"), self.time, self.noise);
+        let denoised = self.denoiser.map_or(String::new(), |name| format!(" denoised by {name}"));
+        let said = format!("{kind} {} {:?} {:?}{denoised}", env!("CARGO_PKG_VERSION"), self.time, self.noise);
         let key =
             |variant: &Variant| variant.scene.key_of_render(variant.fingerprint, variant.settings.spp, &said);
         self.variants.iter().map(key).collect()
@@ -106,6 +109,15 @@ impl Plan {
         match self.style.crop {
             Some(region) => Cow::Owned(crop(measured, region)),
             None => Cow::Borrowed(measured),
+        }
+    }
+
+    /// What is shown of a variant: its image without noise, if there is one.
+    pub(super) fn shown<'a>(&self, variant: &'a StoredVariant) -> Cow<'a, Image> {
+        let image = variant.clean.as_ref().map_or(&variant.measured.image, |clean| &clean.image);
+        match self.style.crop {
+            Some(region) => Cow::Owned(crop_image(image, region)),
+            None => Cow::Borrowed(image),
         }
     }
 }

@@ -173,7 +173,7 @@ impl<'a> Results<'a> {
         let begin = Instant::now();
         let mut image = |i: usize| {
             step(i as f64 / variants.len() as f64, begin.elapsed(), "writing the page");
-            self.measured(i).map(|measured| measured.image)
+            plan.store.find(self.sweep.keys[i]).map(|stored| plan.shown(&stored).into_owned())
         };
         sweep_page::write(&page, BUDGET, &mut image, &mut bytes)?;
         Ok(bytes)
@@ -188,6 +188,7 @@ impl<'a> Results<'a> {
             ("device", (*device).to_owned()),
             ("size", format!("{} × {}", scene.width, scene.height)),
         ];
+        facts.extend(plan.denoiser.map(|name| ("images denoised by", name.to_owned())));
         let spp: Vec<u32> = self.variants.iter().flatten().map(|result| result.record.spp).collect();
         if let (Some(least), Some(most)) = (spp.iter().min(), spp.iter().max()) {
             let range = if least == most { least.to_string() } else { format!("{least} to {most}") };

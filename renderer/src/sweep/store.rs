@@ -13,6 +13,7 @@ use torrance_image::film::{Format, ImageEstimate, Layers, PIXEL_FILTER, read_lay
 
 use torrance_text::quoted_path;
 
+use crate::denoise::Denoised;
 use crate::render::RenderRecord;
 
 /// A variant that is rendered.
@@ -20,11 +21,24 @@ use crate::render::RenderRecord;
 pub struct StoredVariant {
     /// Its image and the noise of that.
     pub measured: ImageEstimate,
+    /// Its image without noise, if that is wanted.
+    pub clean: Option<Denoised>,
     /// Time and samples of its render.
     pub record: RenderRecord,
 }
 
-/// A folder of rendered variants, 28 bytes a pixel each, under the keys of their renders
+impl StoredVariant {
+    /// The layers of its file.
+    pub(super) fn layers(&self) -> Layers {
+        let layers = Layers::from(&self.measured);
+        match &self.clean {
+            Some(clean) => clean.added_to(layers),
+            None => layers,
+        }
+    }
+}
+
+/// A folder of rendered variants, 28 bytes a pixel each, 40 if they are denoised, under the keys of their renders
 /// ([`crate::assemble::SceneData::key_of_render`]).
 #[derive(Debug)]
 pub struct VariantStore {
@@ -150,7 +164,8 @@ impl VariantStore {
             rejected: said(REJECTED)?.parse().ok()?,
         };
         let measured = ImageEstimate::from_layer(&layers, "", Format::Exr).ok()?;
-        measured.noise.is_some().then_some(StoredVariant { measured, record })
+        let clean = Denoised::of(&layers);
+        measured.noise.is_some().then_some(StoredVariant { measured, clean, record })
     }
 
     /// Keeps a variant under a key: whole or not at all.
@@ -188,7 +203,8 @@ fn file_name(key: u64) -> String {
 }
 
 /// A variant's file.
-fn encode(key: u64, StoredVariant { measured, record }: &StoredVariant) -> Result<Vec<u8>, EncodeError> {
+fn encode(key: u64, variant: &StoredVariant) -> Result<Vec<u8>, EncodeError> {
+    let StoredVariant { record, .. } = variant;
     let attributes = [
         (KEY, format!("{key:016x}")),
         (SECONDS, record.seconds.to_string()),
@@ -197,7 +213,7 @@ fn encode(key: u64, StoredVariant { measured, record }: &StoredVariant) -> Resul
         (REJECTED, record.rejected.to_string()),
         (PIXEL_FILTER, "box".to_owned()),
     ];
-    encode_at_once(Layers::from(measured).saying(attributes.map(|(name, value)| (name.to_owned(), value))))
+    encode_at_once(variant.layers().saying(attributes.map(|(name, value)| (name.to_owned(), value))))
 }
 
 /// Writes a file whole or not at all, in a folder that is made if it is not there, from any thread.
@@ -215,7 +231,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torrance_image::film::{Film, Pixel, Wide};
+    use torrance_image::film::{Film, Image, Pixel, Wide};
 
     #[test]
     fn variants_come_back_as_they_were() {
@@ -232,9 +248,13 @@ mod tests {
         let lock = store.lock().unwrap();
         assert!(store.is_empty() && store.lock().is_err());
         assert_eq!(store.find(5), None);
-        let variant = StoredVariant { measured: ImageEstimate::from(&film), record };
-        store.keep(5, &variant).unwrap();
-        assert_eq!(store.find(5), Some(variant));
+        let measured = ImageEstimate::from(&film);
+        let image = Image { pixels: vec![[0.25, 1e-3, 7.0]; 6], ..measured.image.clone() };
+        for clean in [None, Some(Denoised { image, by: "a denoiser".to_owned() })] {
+            let variant = StoredVariant { measured: measured.clone(), clean, record };
+            store.keep(5, &variant).unwrap();
+            assert_eq!(store.find(5), Some(variant));
+        }
         assert_eq!(store.find(6), None);
         std::fs::copy(store.path(5), store.path(6)).unwrap();
         assert_eq!(store.find(6), None, "another's");

@@ -25,6 +25,8 @@ pub struct Summary {
     pub found: usize,
     /// Whether it ended early.
     pub interrupted: bool,
+    /// The name of what denoised the images that are shown.
+    pub denoiser: Option<&'static str>,
     /// Times of the phases.
     pub seconds: Seconds,
     /// All variants.

@@ -8,7 +8,7 @@ use image::RgbImage;
 use rayon::prelude::*;
 use torrance_image::film::encode::{encode, encode_layers};
 use torrance_image::film::write::WriteError;
-use torrance_image::film::{Format, Image, ImageEstimate, Layers, Statistics};
+use torrance_image::film::{Format, Image, ImageEstimate, Statistics};
 
 use super::plan::FORMATS;
 use super::run::{Failures, Scene, render_all};
@@ -16,9 +16,11 @@ use super::store::write;
 use super::{Plan, StoredVariant, Variant};
 use crate::Machine;
 use crate::assemble::{SceneData, share_kernels};
+use crate::denoise::{DENOISER, DenoiseError, Denoised, Denoiser, Noisy};
+use crate::render::aov::AovPlan;
 use crate::render::{
-    Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, Shortage,
-    identity_of_key, provenance,
+    Budget, Control, Integrator, NoiseGoal, Options, Progress as Rendering, RenderRecord, Rendered, Shortage,
+    Shortfall, identity_of_key, provenance,
 };
 
 /// Receives the progress of a sweep, and can stop it.
@@ -39,6 +41,8 @@ pub struct VariantResult {
     pub record: RenderRecord,
     /// What did not fit into the machine's memory.
     pub shortage: Shortage,
+    /// What it lacks to a goal of its pixels' noise.
+    pub shortfall: Option<Shortfall>,
     /// Outputs of the variant that could not be written.
     pub failures: Vec<Failure>,
 }
@@ -71,13 +75,42 @@ pub struct Sweep<'a> {
     pub device: &'a str,
     /// Folder for images of variants.
     pub folder: Option<&'a Path>,
+    /// What makes the images that are shown.
+    pub cleaner: Option<Cleaner>,
+}
+
+/// A denoiser, which variants take in turns.
+pub struct Cleaner {
+    denoiser: Mutex<Denoiser>,
+    /// What it takes of a render.
+    aovs: AovPlan,
+}
+
+impl Cleaner {
+    /// By a denoiser that takes halves of the samples, or does not.
+    pub fn new(denoiser: Denoiser, takes_halves: bool) -> Self {
+        let mut aovs = AovPlan::default();
+        aovs.add_features();
+        if takes_halves {
+            aovs.add_halves();
+        }
+        Self { denoiser: Mutex::new(denoiser), aovs }
+    }
+
+    /// The image of a render without its noise.
+    fn cleaned(&self, rendered: &Rendered, scene: &SceneData) -> Result<Denoised, DenoiseError> {
+        let noisy = Noisy::new(self.aovs.layers(rendered, scene));
+        let mut denoiser = self.denoiser.lock().unwrap_or_else(PoisonError::into_inner);
+        denoiser.denoise(&noisy, &mut |_| true)
+    }
 }
 
 impl Sweep<'_> {
     /// Variants that an earlier sweep has rendered.
     pub fn find(&self, is_stopping: &(dyn Fn() -> bool + Sync)) -> Vec<Option<VariantResult>> {
         let find = |(i, key): (usize, &u64)| {
-            let stored = self.plan.store.find(*key).filter(|_| !is_stopping());
+            let is_clean = |stored: &StoredVariant| stored.clean.is_some() || self.plan.denoiser.is_none();
+            let stored = self.plan.store.find(*key).filter(|stored| is_clean(stored) && !is_stopping());
             stored.map(|stored| self.result(i, &stored))
         };
         self.keys.par_iter().enumerate().map(find).collect()
@@ -114,7 +147,8 @@ impl Sweep<'_> {
             let result = self.keep(missing[i], &one);
             rendered.lock().unwrap_or_else(PoisonError::into_inner)[missing[i]] = Some(result);
         };
-        let options = Options { integrator, ..Options::default() };
+        let options = self.cleaner.as_ref().map_or_else(Options::default, |cleaner| cleaner.aovs.options());
+        let options = Options { integrator, ..options };
         let budget =
             |i: usize| Budget { spp: plan.variants[i].settings.spp, time: plan.time, noise: plan.noise };
         let scene = |i: &usize| Scene {
@@ -146,24 +180,27 @@ impl Sweep<'_> {
 
     /// Keeps what a render made.
     fn keep(&self, i: usize, rendered: &Rendered) -> VariantResult {
-        let store = &self.plan.store;
+        let cleaner = self.cleaner.as_ref();
+        let clean =
+            cleaner.map(|cleaner| cleaner.cleaned(rendered, &self.plan.variants[i].scene)).transpose();
+        let uncleaned = clean.as_ref().err().map(|e| format!("{}: not denoised: {e}", self.plan.name(i)));
         let stored = StoredVariant {
             measured: ImageEstimate::from(&rendered.film),
+            clean: clean.unwrap_or_default(),
             record: RenderRecord::from(rendered),
         };
-        let kept = store.keep(self.keys[i], &stored);
+        let kept = self.plan.store.keep(self.keys[i], &stored);
         let mut result = self.result(i, &stored);
         result.shortage = rendered.progress.shortage;
-        if let Err(e) = kept {
-            result.failures.push(Failure::new(e));
-        }
+        result.failures.extend(kept.err().map(Failure::new));
+        result.failures.extend(uncleaned.map(Failure::new));
         result
     }
 
     /// Writes a variant's own images, if they are wanted, and keeps what the others take.
     fn result(&self, i: usize, stored: &StoredVariant) -> VariantResult {
-        let measured = self.plan.cropped(&stored.measured);
-        let Image { width, height, pixels } = &measured.image;
+        let (measured, shown) = (self.plan.cropped(&stored.measured), self.plan.shown(stored));
+        let Image { width, height, pixels } = &*shown;
         let develop = self.plan.images.develop;
         let rgb = pixels.iter().flat_map(|p| develop.to_bytes(*p)).collect();
         let written = self.folder.map(|folder| FORMATS.map(|format| self.write(i, stored, folder, format)));
@@ -172,6 +209,10 @@ impl Sweep<'_> {
             statistics: Statistics::new(&measured),
             record: stored.record,
             shortage: Shortage::default(),
+            shortfall: match &self.plan.noise {
+                Some(NoiseGoal::Pixels(goal)) => goal.shortfall(&stored.measured),
+                _ => None,
+            },
             failures: written.into_iter().flatten().filter_map(Result::err).map(Failure::from).collect(),
         }
     }
@@ -191,10 +232,15 @@ impl Sweep<'_> {
         let mut about = provenance(name, device, (scene, *fingerprint), settings, &stored.record);
         about.settings.insert(0, ("variant", plan.name(i)));
         let encoded = match format {
-            Format::Exr => {
-                encode_layers(Layers::from(&stored.measured).saying(about.attributes()), plan.images.exr)
+            Format::Exr => encode_layers(stored.layers().saying(about.attributes()), plan.images.exr),
+            format => {
+                if let Some(clean) = &stored.clean {
+                    about.relative_stderr = None;
+                    about.settings.push((DENOISER, clean.by.clone()));
+                }
+                let clean = stored.clean.as_ref().map(|clean| &clean.image);
+                encode(clean.unwrap_or(&stored.measured.image), format, &plan.images, &about)
             }
-            format => encode(&stored.measured.image, format, &plan.images, &about),
         };
         let bytes = encoded.map_err(|e| WriteError::new(&path, &e))?.bytes;
         write(&path, &bytes).map_err(|e| WriteError::new(&path, &e))

@@ -6,16 +6,14 @@ mod noisy;
 use std::path::PathBuf;
 
 use crate::ExitCode;
+use renderer::denoise::{DenoiseError, Denoised, DenoiserChoice, Denoising, Kind};
 use serde::Serialize;
-use torrance_image::film::Layers;
 use torrance_image::film::write::WrittenFile;
-use torrance_oidn::Kind;
 
 use super::render::{ImageArgs, check_outputs_of};
 use super::summary::{Outcome, report, wrote};
 use super::{EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, clock, say, signals, values};
-pub(super) use denoising::{Choice, DENOISERS, Denoised, Denoising, Error};
-use noisy::Noisy;
+pub(super) use denoising::{DENOISERS, denoised, find_denoising};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,10 +28,6 @@ halves, or else with stderr. Layers albedo and N help both a lot; they are denoi
 An EXR file keeps the noisy image, which torrance compare and regress take, with all its layers, and gets the layer \"denoised\"; the \
 attribute \"denoiser\" says by what. Files of other formats hold the denoised image.
 ";
-
-/// The layer of EXR files that holds the denoised image, and the attribute that says what has denoised it.
-const LAYER: &str = "denoised";
-const DENOISER: &str = "denoiser";
 
 /// Memory that denoising takes besides the channels of the file, bytes a pixel: images in and out, and the network's.
 const BYTES: u64 = 600;
@@ -52,7 +46,7 @@ pub(super) struct Args {
 
     /// What denoises
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = values::choice(DENOISERS))]
-    denoiser: Choice,
+    denoiser: DenoiserChoice,
 
     /// Where to denoise: auto, cpu or cuda; auto takes a GPU if there is one that the denoiser can use
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::choice(DEVICES), hide_default_value = true)]
@@ -123,14 +117,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     renderer::limit_threads(args.threads);
     notes.display.phase(format!("reading {name}"));
     let noisy =
-        Noisy::read(&args.image).map_err(|reason| Failure::input(format_args!("\"{name}\": {reason}")))?;
-    noisy.warn(&name, &mut notes);
+        noisy::read(&args.image).map_err(|reason| Failure::input(format_args!("\"{name}\": {reason}")))?;
+    args.written.exr.check_ids_of(&noisy.file)?;
+    noisy::warn(&noisy, &name, &mut notes);
     let read = laps.lap();
 
     signals::begin_render();
-    let clean = match denoising.denoise(&noisy, &mut notes, &signals::is_stopping) {
-        Err(Error::Interrupted) => return Ok(ExitCode::from(INTERRUPTED)),
-        Err(error @ Error::UnknownNoise(_)) => {
+    let (clean, start) = match denoised(&denoising, &noisy, &mut notes, &signals::is_stopping) {
+        Err(DenoiseError::Interrupted) => return Ok(ExitCode::from(INTERRUPTED)),
+        Err(error @ DenoiseError::UnknownNoise(_)) => {
             return Err(Failure::input(format_args!("\"{name}\": {error}")));
         }
         other => other.map_err(Failure::running)?,
@@ -138,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let denoise = laps.lap();
     notes.display.phase("writing");
     let all_layers = || clean.added_to(noisy.file.clone());
-    let Denoised { image: clean, by: denoiser, start } = &clean;
+    let Denoised { image: clean, by: denoiser } = &clean;
     let outputs = args.written.write_made(&targets, clean, &all_layers, &mut notes)?;
     let summary = Summary {
         image: name,
@@ -146,13 +141,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         width: clean.width,
         height: clean.height,
         missing_pixels: noisy.missing,
-        seconds: Seconds {
-            read,
-            start: *start,
-            denoise: denoise - start,
-            write: laps.lap(),
-            total: laps.total(),
-        },
+        seconds: Seconds { read, start, denoise: denoise - start, write: laps.lap(), total: laps.total() },
         outputs,
         warnings: notes.end(),
     };
@@ -163,21 +152,11 @@ impl Args {
     /// What denoises the image.
     fn denoising(&self) -> Result<Denoising, Failure> {
         let library = self.library.as_deref();
-        if library.is_some() && self.denoiser == Choice::Nfor {
+        if library.is_some() && self.denoiser == DenoiserChoice::Nfor {
             return Err(Failure::input("--library: NFOR takes no library; leave it out, or --denoiser nfor"));
         }
         let found = Denoising::find(self.denoiser, library, self.device.0, self.threads);
         found.map_err(Failure::input)
-    }
-}
-
-impl Denoised {
-    /// Adds it to the layers of the noisy image.
-    pub(crate) fn added_to(&self, mut layers: Layers) -> Layers {
-        layers.channels.retain(|channel| channel.name.split('.').next() != Some(LAYER));
-        layers.push_floats(LAYER, ["R", "G", "B"], &self.image.pixels);
-        layers.attributes.insert(DENOISER.into(), self.by.clone());
-        layers
     }
 }
 

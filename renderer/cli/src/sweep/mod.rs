@@ -9,12 +9,15 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
 
+use renderer::denoise::{DenoiserChoice, Denoising};
 use renderer::render::NoiseGoal;
 use renderer::sweep::{
-    Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore, common_size,
+    Cleaner, Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore,
+    common_size,
 };
 use renderer::{Device, Machine, MachineError};
 
+use super::denoise::{DENOISERS, find_denoising};
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::render::{ImageArgs, SettingArgs};
@@ -77,6 +80,11 @@ pub(super) struct Args {
 
     #[command(flatten)]
     image: ImageArgs,
+
+    /// Remove noise from what is shown, as torrance render --denoise does; numbers and verdicts stay those of the images with noise
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "auto",
+          value_parser = values::choice(DENOISERS))]
+    denoise: Option<DenoiserChoice>,
 
     /// How often to keep variants under way, in the folder beside the sheet in which finished ones are kept, too; or off
     #[arg(long, value_name = "TIME|off", default_value = "10s", value_parser = values::checkpoint)]
@@ -152,9 +160,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     renderer::limit_threads(args.machine.threads);
     let mut notes = Notes::new(args.quiet);
     let mut seconds = Seconds::default();
+    let find = |choice| find_denoising(choice, &args.machine);
+    let denoising = args.denoise.map(find).transpose()?;
     let (plan, machines) = thread::scope(|threads| {
         let machines = threads.spawn(|| Machines::start(&args.machine));
         let plan = prepare(args, &outputs, (&mut laps, &mut seconds), &mut notes);
+        let denoiser = denoising.as_ref().map(Denoising::name);
+        let plan = plan.map(|plan| Plan { denoiser, ..plan });
         let machines = machines.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok::<_, Failure>((plan?, machines))
     })?;
@@ -165,9 +177,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let _lock =
         lock.map_err(|e| Failure::input(format_args!("\"{}\": {e}", plan.store.folder().display())))?;
     signals::begin_render();
-    let sweep = Sweep { plan: &plan, keys: &keys, device: &name, folder: outputs.variants.as_deref() };
+    let folder = outputs.variants.as_deref();
+    let mut sweep = Sweep { plan: &plan, keys: &keys, device: &name, folder, cleaner: None };
     let mut variants = sweep.find(&signals::is_stopping);
     let found = variants.iter().flatten().count();
+    if let (Some(denoising), true) = (&denoising, found < variants.len()) {
+        let (denoiser, surprise) = denoising.start().map_err(Failure::running)?;
+        surprise.into_iter().for_each(|surprise| notes.warn(surprise));
+        sweep.cleaner = Some(Cleaner::new(denoiser, denoising.takes_halves()));
+    }
     let (mut ended, mut leaving) = (Failures::default(), None);
     if found < variants.len() {
         if let Some(surprise) = device::surprise(&machines.devices) {
@@ -233,6 +251,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         rendered: variants.iter().flatten().count() - found,
         found,
         interrupted,
+        denoiser: plan.denoiser,
         seconds,
         variants: results.summaries(),
         outputs: written,
@@ -276,6 +295,10 @@ fn prepare(
         let what = format!("--against {}: ", path.display());
         variants.extend(args.vary.build(&grid, other, (grid.variants(), &what), &mut read)?);
     }
+    let noise = args.settings.noise.goal(&args.image, 1);
+    for variant in &variants {
+        noise.as_ref().map_or(Ok(()), |goal| goal.check(&variant.scene)).map_err(Failure::input)?;
+    }
     let cell = args.sheet.cell(common_size(&variants).map_err(Failure::input)?)?;
     let scene = args.scene.file_name();
     let plan = Plan {
@@ -286,7 +309,8 @@ fn prepare(
         store: VariantStore::beside(&args.output),
         checkpoint: args.checkpoint.0,
         time: args.settings.time,
-        noise: args.settings.noise.goal(&args.image, 1),
+        noise,
+        denoiser: None,
         images: args.image.settings_of_all()?,
         style: args.sheet.style(&scene),
         scene,
@@ -326,9 +350,15 @@ fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, no
             notes.warn(format!("{name}: {} NaN or infinite", count(pixels, "pixel")));
         }
     }
-    if let (Some(NoiseGoal::Image(wanted)), None) = (plan.noise, plan.style.crop) {
-        for (i, one) in there() {
-            notes.warn_of_image_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
+    for (i, one) in there() {
+        match (plan.noise, plan.style.crop) {
+            (Some(NoiseGoal::Image(wanted)), None) => {
+                notes.warn_of_image_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
+            }
+            (Some(NoiseGoal::Pixels(goal)), _) => {
+                notes.warn_of_shortfall(&plan.name(i), &goal, one.shortfall)
+            }
+            _ => {}
         }
     }
     if wrong.len() > MOST_TOLD {
@@ -355,8 +385,9 @@ fn tell(summary: &Summary, results: &Results<'_>) {
     let of = if summary.interrupted { format!(" of {variants}") } else { String::new() };
     let again =
         if summary.found > 0 { format!(", {} more were there", summary.found) } else { String::new() };
+    let denoised = summary.denoiser.map_or(String::new(), |name| format!(", denoised by {name}"));
     say(format_args!(
-        "{}{of} in {}{again}, on {}",
+        "{}{of} in {}{again}, on {}{denoised}",
         count(summary.rendered as u64, "variant"),
         clock(summary.seconds.total),
         summary.device

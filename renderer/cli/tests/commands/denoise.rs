@@ -80,6 +80,34 @@ fn torrance_denoises_by_itself() {
     assert!(outcome.stderr.starts_with("error: --library: NFOR takes no library"), "{outcome:?}");
 }
 
+/// Each variant of a sweep is what a render of it is, and its numbers are those of the noisy image.
+#[test]
+fn variants_of_sweeps_are_denoised() {
+    let folder = Folder::new();
+    let run = |arguments: &[&str]| {
+        let output = folder.program(arguments).env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let common = ["--size=48x32", "--spp=8", "--device=cpu"];
+    let sweep = ["sweep", "scene.toml", "--param=camera.fov=30,40", "--variants=v", "-o"];
+    run(&[&sweep[..], &["noisy.png", "--csv=noisy.csv"], &common].concat());
+    run(&[&sweep[..], &["clean.png", "--csv=clean.csv", "--denoise=nfor", "--animate=a.png"], &common]
+        .concat());
+    run(&[&["render", "scene.toml", "--set=camera.fov=40", "--denoise=nfor", "-o=b.exr"], &common[..]]
+        .concat());
+    let [variant, alone] = ["v/2_fov=40.exr", "b.exr"].map(|name| read_layers(&folder.at(name)).unwrap());
+    assert_eq!(variant.rgb(""), alone.rgb(""));
+    assert!(is_close(&variant.rgb("denoised").unwrap(), &alone.rgb("denoised").unwrap()));
+    assert_eq!(variant.attributes["denoiser"], alone.attributes["denoiser"]);
+    let bytes = |name: &str| std::fs::read(folder.at(name)).unwrap();
+    assert_ne!(bytes("noisy.png"), bytes("clean.png"));
+    let means = |name: &str| -> Vec<String> {
+        let table = String::from_utf8(bytes(name)).unwrap();
+        table.lines().map(|row| row.split(',').take(6).collect()).collect()
+    };
+    assert_eq!(means("noisy.csv"), means("clean.csv"), "numbers are of the image with its noise");
+}
+
 /// A render denoises as the command does that takes its image, and its other files hold the denoised image.
 #[test]
 #[ignore = "takes the library, where TORRANCE_OIDN says"]

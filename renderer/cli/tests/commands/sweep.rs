@@ -154,6 +154,9 @@ fn variants_stop_at_the_same_noise() {
         ],
     ));
     assert!(capped["variants"].as_array().unwrap().iter().all(|variant| spp(variant) == 40), "{capped}");
+    let pixels = ["--param", "render.max_depth=1,4", "--noise=0.5%", "--spp=32"];
+    let outcome = sweep(&folder, &pixels);
+    assert!(outcome.stderr.contains("warning: max_depth = 4 ended with "), "{outcome:?}");
 }
 
 #[test]

@@ -162,20 +162,29 @@ pub fn only_one_finite(a: &Image, b: &Image) -> [usize; 2] {
 /// # Panics
 /// If the region is not all within the image.
 pub fn crop(measured: &ImageEstimate, region: Region) -> ImageEstimate {
-    fn cut<T: Copy>(values: &[T], width: u32, region: Region) -> Vec<T> {
-        let [x, y, w, h] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
-        let rows = values.chunks_exact(width as usize).skip(y).take(h);
-        rows.flat_map(|row| &row[x..x + w]).copied().collect()
-    }
     let width = measured.image.width;
     let noise = measured.noise.as_ref().map(|noise| Noise {
         stderr: cut(&noise.stderr, width, region),
         samples: noise.samples.as_ref().map(|s| cut(s, width, region)),
         is_independent: noise.is_independent,
     });
-    let pixels = cut(&measured.image.pixels, width, region);
-    let image = Image { width: region.width, height: region.height, pixels };
-    ImageEstimate { image, noise, rounding: measured.rounding }
+    ImageEstimate { image: crop_image(&measured.image, region), noise, rounding: measured.rounding }
+}
+
+/// Crops an image to a region.
+///
+/// # Panics
+/// If the region is not all within the image.
+pub fn crop_image(image: &Image, region: Region) -> Image {
+    let pixels = cut(&image.pixels, image.width, region);
+    Image { width: region.width, height: region.height, pixels }
+}
+
+/// The values of a region, of as many columns as `width` says.
+fn cut<T: Copy>(values: &[T], width: u32, region: Region) -> Vec<T> {
+    let [x, y, w, h] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
+    let rows = values.chunks_exact(width as usize).skip(y).take(h);
+    rows.flat_map(|row| &row[x..x + w]).copied().collect()
 }
 
 #[cfg(test)]
