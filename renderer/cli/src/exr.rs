@@ -1,8 +1,8 @@
 //! How EXR files are written, as options say.
 
-use torrance_image::film::Format;
 use torrance_image::film::encode::{Exr, ExrCompression, ExrDepth};
 use torrance_image::film::write::Target;
+use torrance_image::film::{Format, Layers};
 
 use super::{Failure, Notes, values};
 
@@ -42,6 +42,14 @@ impl ExrArgs {
                 "--exr-compression pxr24 rounds floats, and so the ids of a Cryptomatte; write another, such as zip",
             )),
             _ => Ok(()),
+        }
+    }
+
+    /// As [`ExrArgs::check_ids`], if there are any among these layers.
+    pub(super) fn check_ids_of(self, layers: &Layers) -> Result<(), Failure> {
+        match layers.attributes.keys().any(|name| name.starts_with("cryptomatte/")) {
+            true => self.check_ids(),
+            false => Ok(()),
         }
     }
 

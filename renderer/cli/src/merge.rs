@@ -11,7 +11,6 @@ use torrance_image::film::encode::{SOFTWARE, encode_layers};
 use torrance_image::film::interrupted::RELATIVE_STDERR;
 use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
-use torrance_image::film::shards::NOISE_GOAL;
 use torrance_image::film::write::Target;
 use torrance_image::film::{Extent, Format, ImageEstimate, Layers, Shard, Statistics, read_layers};
 
@@ -103,6 +102,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let software = ("software".to_owned(), SOFTWARE.to_owned());
     let layers = layers.saying([software].into_iter().chain(noise));
     let (width, height, samples) = (layers.width, layers.height, extent(&layers));
+    args.exr.check_ids_of(&layers)?;
     notes.display.phase("writing");
     let encoded = encode_layers(layers, args.exr.into()).map(|encoded| encoded.bytes);
     target.destination.write_encoded(encoded).map_err(Failure::running)?;
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Tells which samples of the whole render are missing, and how to render them.
 fn warn_of_gaps(args: &Args, shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
-    if !shard.partial.0.is_empty() && !layers.attributes.contains_key(NOISE_GOAL) {
+    if shard.is_interrupted() {
         notes.warn(format!(
             "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on, as long as their checkpoints are there",
             shard.partial

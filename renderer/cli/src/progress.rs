@@ -160,6 +160,7 @@ pub(super) fn spp_of(progress: &Progress) -> String {
         progress.spp.to_string()
     };
     match progress.spp_target {
+        _ if progress.has_rounds => format!("{:.0}", progress.mean_spp()),
         MAX_SPP => spp,
         target => format!("{spp} of {target}"),
     }

@@ -42,7 +42,7 @@ pub(super) enum Found {
     /// Films to go on with.
     Part(Box<Resumed>),
     /// The image is complete.
-    All(CompleteImage),
+    All(Box<CompleteImage>),
 }
 
 /// The render that is asked for, and how its images are to be.
@@ -144,6 +144,8 @@ struct Earlier {
     shard: Shard,
     /// Its samples, or why they cannot be gone on with.
     samples: Result<Range<u32>, String>,
+    /// Whether its pixels have reached the noise that is asked for.
+    has_reached_noise: bool,
 }
 
 /// Finds what there is of a render in its outputs: one is all of it, or the one with most samples is gone on with.
@@ -159,7 +161,7 @@ fn finished(wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
         return Ok(Found::Nothing);
     };
     if let Some(complete) = images.iter().position(|image| image.is_complete(wanted)) {
-        return complete_image(images, complete, wanted, notes).map(Found::All);
+        return complete_image(images, complete, wanted, notes).map(|image| Found::All(Box::new(image)));
     }
     let anew = |image: &Earlier, reason: &str| match wanted.is_forced {
         true => Ok(Found::Nothing),
@@ -197,14 +199,15 @@ fn complete_image(
     let is_done = |target: &&Target| done.iter().any(|image| image.path == target.destination.path);
     let others: Vec<_> = wanted.targets.iter().filter(|target| !is_done(target)).cloned().collect();
     let image = &images[complete];
-    let samples = image.samples.clone().unwrap_or_default();
+    let samples = image.samples.clone().unwrap_or_else(|_| 0..fewest(&image.layers));
     if !others.is_empty() {
         check_end(&samples, wanted).map_err(|e| image.refused(&e))?;
     }
     if !wanted.is_forced {
         outdated.iter().try_for_each(|other| other.check_in(image, &layers_of(&image.layers)))?;
     }
-    notes.say(&[format!("{} has all of its samples already", quoted_path(&image.path))]);
+    let has = if image.has_reached_noise { "reached its noise" } else { "all of its samples" };
+    notes.say(&[format!("{} has {has} already", quoted_path(&image.path))]);
     let Earlier { layers, shard, .. } = images.swap_remove(complete);
     Ok(CompleteImage {
         rejected: lacking(&layers, samples.len()),
@@ -224,7 +227,10 @@ impl Earlier {
         let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
         let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
         let samples = first_samples(&shard, wanted.identity, wanted.share);
-        Ok(Self { path: path.to_owned(), layers, shard, samples })
+        let goal = wanted.identity.get("noise");
+        let has_reached_noise =
+            !shard.partial.0.is_empty() && goal.is_some() && shard.noise_goal.as_ref() == goal;
+        Ok(Self { path: path.to_owned(), layers, shard, samples, has_reached_noise })
     }
 
     fn refused(&self, reason: &dyn Display) -> Failure {
@@ -234,7 +240,9 @@ impl Earlier {
     /// Whether it has all samples, and is as it would be written.
     fn is_complete(&self, Wanted { share, plan, exr, .. }: &Wanted<'_>) -> bool {
         let has_all = self.samples.as_ref().is_ok_and(|samples| samples.end >= share.samples.end);
-        has_all && is_half(&self.layers) == (*exr == ExrDepth::Half) && plan.is_in(&self.layers)
+        (has_all || self.has_reached_noise)
+            && is_half(&self.layers) == (*exr == ExrDepth::Half)
+            && plan.is_in(&self.layers)
     }
 
     /// Checks that nothing is lost where it is replaced by what goes on with another image, and has these layers.
@@ -268,7 +276,7 @@ fn resumed(
     check_end(&samples, wanted)?;
     if plan.has_other_films() {
         let reason = "layers but stderr, samples and sums cannot be extended";
-        return Err(format!("{reason}; leave --aov out, or --resume to begin anew"));
+        return Err(format!("{reason}; leave --aov and --denoise out, or --resume to begin anew"));
     }
     if is_rounded(layers) && samples.end == share.samples.end && *exr == ExrDepth::Float {
         let reason = "it is rounded to half floats, of which --exr float cannot be made";
@@ -307,6 +315,12 @@ fn lacking(layers: &Layers, spp: usize) -> u64 {
     layers.channel(SAMPLES).map_or(0, |channel| lacking(&channel.samples))
 }
 
+/// Samples of the pixel that has fewest.
+fn fewest(layers: &Layers) -> u32 {
+    let fewest = |counts: &Samples| (0..counts.len()).map(|i| counts.get_f64(i) as u32).min();
+    layers.channel(SAMPLES).and_then(|channel| fewest(&channel.samples)).unwrap_or(0)
+}
+
 /// Checks that an image is of the render that is asked for.
 fn check_same(layers: &Layers, identity: &Identity) -> Result<(), String> {
     let size = format!("{}x{}", layers.width, layers.height);
@@ -326,8 +340,11 @@ fn check_same(layers: &Layers, identity: &Identity) -> Result<(), String> {
 
 /// The samples of an image, which have to be the first ones of those that are asked for.
 fn first_samples(shard: &Shard, identity: &Identity, share: &Share) -> Result<Range<u32>, String> {
-    if !shard.partial.0.is_empty() {
+    if shard.is_interrupted() {
         return Err("some of its pixels lack samples, and there is no checkpoint".to_owned());
+    }
+    if let (Some(goal), false) = (&shard.noise_goal, shard.partial.0.is_empty()) {
+        return Err(format!("its samples went where the noise was, to {goal}, and cannot be gone on with"));
     }
     let ranges = shard.ranges.0.iter().flat_map(|(seed, r)| r.iter().map(move |range| (*seed, range)));
     let [(seed, samples)] = &ranges.collect::<Vec<_>>()[..] else {

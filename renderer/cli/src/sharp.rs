@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use renderer::defocus::Lens;
+use renderer::denoise::{DENOISER, HALVES, LAYER as DENOISED};
 use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
 use torrance_image::film::cryptomatte;
 use torrance_image::film::encode::SOFTWARE;
 use torrance_image::film::estimate::PIXEL_FILTER;
-use torrance_image::film::layers::{LIGHT, SAMPLES, STDERR};
+use torrance_image::film::layers::{LIGHT, SAMPLES, STDERR, SUMS};
+use torrance_image::film::shards::OF_RENDER;
 use torrance_image::film::{Extent, Format, Image, Layers, read_layers};
 
 use super::defocus::LensArgs;
@@ -51,14 +53,14 @@ impl Sharp {
 
     /// The blurred image, with the layers that are still true.
     pub(super) fn layers_of(&self, image: &Image) -> Layers {
-        const UNTRUE: [&str; 5] = [STDERR, SAMPLES, "emission", "direct", "indirect"];
+        const UNTRUE: [&str; 8] = [STDERR, SAMPLES, SUMS, HALVES, DENOISED, "emission", "direct", "indirect"];
         let mut layers = Layers::from(image);
         let mut others = self.others.clone();
         cryptomatte::remove(&mut others);
         for channel in &others.channels {
             let layer = channel.name.rsplit_once('.').map_or(&*channel.name, |(layer, _)| layer);
             if layers.channel(&channel.name).is_none()
-                && !UNTRUE.contains(&layer)
+                && !UNTRUE.contains(&layer.split('.').next().unwrap_or(layer))
                 && !layer.starts_with(LIGHT)
                 && layer != "Y"
             {
@@ -68,6 +70,8 @@ impl Sharp {
         layers.attributes = others.attributes;
         // Its pixels are no longer independent of each other.
         layers.attributes.remove(PIXEL_FILTER);
+        // It is no render any more that could be extended or merged, and whatever denoised the image is gone.
+        OF_RENDER.iter().chain([&DENOISER]).for_each(|name| drop(layers.attributes.remove(*name)));
         layers.attributes.insert("software".into(), SOFTWARE.into());
         if let Some((lens, _)) = self.focus {
             layers.attributes.insert(LENS_RADIUS.into(), lens.radius.to_string());

@@ -54,7 +54,7 @@ pub(super) fn tell(summary: &Summary, progress: &Progress) {
     }
     say(format_args!(
         "{width}x{height}, {} in {} on {device}: {:.1} Mpaths/s, {}",
-        samples_of(summary),
+        samples_of(summary, progress),
         clock(summary.seconds.render),
         summary.mpaths_per_s,
         summary.integrator
@@ -75,8 +75,10 @@ pub(super) fn tell(summary: &Summary, progress: &Progress) {
 }
 
 /// `64 spp`, or how far pixels differ in it.
-fn samples_of(Summary { spp, mean_spp, most_spp, interrupted, .. }: &Summary) -> String {
-    match *interrupted || *most_spp <= u64::from(*spp) {
+fn samples_of(summary: &Summary, progress: &Progress) -> String {
+    let Summary { spp, mean_spp, most_spp, interrupted, .. } = summary;
+    // Where all are to get as many, some have a sample more than others when the render is interrupted.
+    match (*interrupted && !progress.has_rounds) || *most_spp <= u64::from(*spp) {
         true => format!("{spp} spp"),
         false => format!("{spp} to {most_spp} spp, {mean_spp:.0} on average,"),
     }

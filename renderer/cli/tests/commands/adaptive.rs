@@ -115,6 +115,33 @@ fn parts_reach_the_noise_together() {
     );
 }
 
+/// A render that has reached its noise is done, and not interrupted.
+#[test]
+fn what_is_reached_is_done() {
+    let folder = Folder::new();
+    let goal = ["--noise=1.5%", "--percentile=95"];
+    let resumed = |goal: &[&str]| {
+        let command = ["render", "scene.toml", "--size=192x128", "--device=cpu", "-o=a.exr", "--resume"];
+        folder.run(&[&command[..], goal].concat())
+    };
+    render(&folder, "a.exr", &goal);
+    let bytes = std::fs::read(folder.at("a.exr")).unwrap();
+    let outcome = resumed(&goal);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stderr.contains("\"a.exr\" has reached its noise already"), "{outcome:?}");
+    assert_eq!(std::fs::read(folder.at("a.exr")).unwrap(), bytes);
+    let outcome = resumed(&["--noise=1%", "--percentile=95"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("its samples went where the noise was, to 1.5% of 95% of the pixels"));
+    // With one whose pixels all have as many samples, too.
+    render(&folder, "b.exr", &["--seed=1", "--spp=64"]);
+    for other in ["b.exr", "c.exr"] {
+        render(&folder, "c.exr", &[&goal[..], &["--seed=2"]].concat());
+        let outcome = folder.run(&["merge", "a.exr", other, "-o", "all.exr"]);
+        assert!(outcome.code == Some(0) && !outcome.stderr.contains("warning"), "{outcome:?}");
+    }
+}
+
 #[test]
 fn what_is_not_reached_is_told() {
     let folder = Folder::new();
@@ -127,10 +154,14 @@ fn what_is_not_reached_is_told() {
         (&["--noise=1%", "--noise-of=pixel"], "similar value exists: 'pixels'"),
         (&["--noise=1%", "--heatmap=map.jpg"], "a heatmap is a .png file"),
         (&["--noise=1%", "--heatmap=b.png", "-o=b.png"], "given twice"),
+        (&["--noise=1%", "--sampler=blue_noise"], "the errors of neighbouring pixels depend on each other"),
     ] {
         let outcome = folder.run(&[&["render", "scene.toml", "-o", "b.exr"], options].concat());
         assert_eq!(outcome.code, Some(2), "{options:?}: {outcome:?}");
         assert!(outcome.stderr.contains(message), "{options:?}: {outcome:?}");
     }
     assert_eq!(folder.names(), ["a.exr"]);
+    for of in [&["--uniform"][..], &["--noise-of=image"]] {
+        render(&folder, "b.exr", &[&["--noise=5%", "--sampler=blue_noise"], of].concat());
+    }
 }

@@ -136,3 +136,38 @@ fn mistakes_are_told_and_nothing_is_written() {
     let message = "lit.toml: --aov: light:lmap: the scene has no such light; did you mean \"lamp\"?";
     assert!(outcome.stderr.contains(message), "{outcome:?}");
 }
+
+/// Neither is a mix a render that could be merged with others or extended, nor are its halves those of other powers.
+#[test]
+fn a_mix_is_no_render() {
+    let folder = Folder::new();
+    std::fs::write(folder.at("lit.toml"), scene([4.0, 0.5])).unwrap();
+    let render = |name: &str, seed: &str| {
+        let aovs = "--aov=light:*,cryptomatte,halves,albedo,N,stderr,samples";
+        run(&folder, &["render", "lit.toml", "-o", name, aovs, seed, "--device=cpu"]);
+    };
+    render("a.exr", "--seed=1");
+    render("b.exr", "--seed=2");
+    let halves = |name: &str| read_layers(&folder.at(name)).unwrap().rgb("halves");
+    run(&folder, &["mix", "a.exr", "-o", "all.exr", "--gain", "lamp=2", "--gain", "spark=2"]);
+    let pairs = || halves("a.exr").unwrap().into_iter().zip(halves("all.exr").unwrap());
+    assert!(pairs().all(|(a, b)| a.map(|x| 2.0 * x) == b) && pairs().any(|(a, _)| a[0] > 0.0));
+    run(&folder, &["mix", "a.exr", "-o", "one.exr", "--gain", "lamp=2"]);
+    assert_eq!(halves("one.exr"), None);
+    run(&folder, &["defocus", "a.exr", "-o", "blurred.exr", "--radius=2"]);
+    assert_eq!(halves("blurred.exr"), None);
+    let arguments = ["render", "lit.toml", "--resume", "--spp=32", "--seed=1", "--device=cpu"];
+    for name in ["all.exr", "one.exr", "blurred.exr"] {
+        let outcome = folder.run(&["merge", name, "b.exr", "-o", "merged.exr"]);
+        assert_eq!(outcome.code, Some(2), "{name}: {outcome:?}");
+        let outcome = folder.run(&[&arguments[..], &["-o", name]].concat());
+        assert_eq!(outcome.code, Some(2), "{name}: {outcome:?}");
+    }
+    for command in
+        [&["mix", "a.exr", "--gain=lamp=2"][..], &["merge", "a.exr", "b.exr"], &["denoise", "a.exr"]]
+    {
+        let outcome = folder.run(&[command, &["-o", "rounded.exr", "--exr-compression=pxr24"]].concat());
+        assert_eq!(outcome.code, Some(2), "{command:?}: {outcome:?}");
+        assert!(outcome.stderr.contains("rounds floats, and so the ids of a Cryptomatte"), "{outcome:?}");
+    }
+}

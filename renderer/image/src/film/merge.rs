@@ -9,8 +9,9 @@ use super::cryptomatte::{self, Coverage};
 use super::estimate::{PIXEL_FILTER, samples};
 use super::extent::{Extent, TooLittleMemory};
 use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::mix::MIX;
 use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
-use super::shards::{PARTIAL_SAMPLES, Shard};
+use super::shards::{NOISE_GOAL, PARTIAL_SAMPLES, Shard};
 
 /// The weighting of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -343,8 +344,13 @@ impl Merge {
         if shard.as_ref().is_some_and(|shard| !shard.is_what_it_says(layers.width, layers.height)) {
             return Err(unusable("its samples are not those that it says".to_owned()));
         }
-        let source =
-            Source { name: name.into(), scene: said("sceneHash"), seeds, shard, image: hasher.finish() };
+        let source = Source {
+            name: name.into(),
+            scene: said(MIX).or_else(|| said("sceneHash")),
+            seeds,
+            shard,
+            image: hasher.finish(),
+        };
         for other in &self.sources {
             if let (Some(a), Some(b)) = (&other.scene, &source.scene) {
                 let (name, of) = (name.to_owned(), other.name.clone());
@@ -478,6 +484,7 @@ impl Merge {
                 self.attributes.remove(key);
             }
         }
+        self.attributes.remove(NOISE_GOAL);
         if let (Some(shard), Weight::Samples) = (&self.shard, self.weight) {
             self.attributes.extend(shard.attributes());
         }

@@ -6,11 +6,10 @@ use torrance_text::{hint, quoted};
 
 use super::interrupted::RELATIVE_STDERR;
 use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
-use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
-use super::shards::PARTIAL_SAMPLES;
+use super::shards::OF_RENDER;
 
 /// The attribute that says how an image was mixed.
-const MIX: &str = "mix";
+pub(super) const MIX: &str = "mix";
 
 const RGB: [&str; 3] = ["R", "G", "B"];
 
@@ -99,7 +98,7 @@ fn push_others(layers: &mut Layers, image: &Layers, common: Option<[f64; 3]>) ->
         let is_there = layer == "Y" || layers.channel(&channel.name).is_some();
         match (layer, common) {
             _ if is_there => {}
-            (STDERR | "emission" | "direct" | "indirect", Some(gain)) => {
+            (STDERR | "emission" | "direct" | "indirect" | "halves", Some(gain)) if component != SAMPLES => {
                 let gain = RGB.iter().position(|c| *c == component).map_or(1.0, |c| gain[c]);
                 let samples = channel.samples.floats().into_iter().map(|x| (f64::from(x) * gain) as f32);
                 layers.push(channel.name.clone(), Samples::Float(samples.collect()));
@@ -107,6 +106,7 @@ fn push_others(layers: &mut Layers, image: &Layers, common: Option<[f64; 3]>) ->
             (STDERR | SAMPLES | "emission" | "direct" | "indirect", None) | ("denoised", _) => {
                 dropped.push(layer.to_owned());
             }
+            (_, None) if layer.split('.').next() == Some("halves") => dropped.push("halves".to_owned()),
             _ if layer.split('.').next() == Some(SUMS) => dropped.push(SUMS.to_owned()),
             _ => layers.channels.push(channel.clone()),
         }
@@ -119,9 +119,7 @@ fn push_others(layers: &mut Layers, image: &Layers, common: Option<[f64; 3]>) ->
 /// Those of an image, but for what is of the scene that was rendered and of its noise.
 fn attributes(image: &Layers, gains: &Gains) -> BTreeMap<String, String> {
     let mut attributes = image.attributes.clone();
-    for name in ["sceneHash", RELATIVE_STDERR, SAMPLE_RANGES, PARTIAL_SAMPLES, FINGERPRINT, "denoiser"] {
-        attributes.remove(name);
-    }
+    OF_RENDER.iter().chain(&[RELATIVE_STDERR, "denoiser"]).for_each(|name| drop(attributes.remove(*name)));
     let gain = |(name, [r, g, b]): (&String, &[f64; 3])| format!("{name}={r},{g},{b}");
     let all = gains.iter().map(gain).collect::<Vec<_>>().join(" ");
     let mixed = attributes.get(MIX).map_or(all.clone(), |before| format!("{before}; {all}"));

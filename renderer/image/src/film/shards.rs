@@ -13,6 +13,9 @@ pub const PARTIAL_SAMPLES: &str = "partialSamples";
 /// The attribute of EXR files for the noise that pixels were to reach, where that is why some have more samples than others.
 pub const NOISE_GOAL: &str = "noiseGoal";
 
+/// The attributes by which an image is known as a render that can be gone on with, beside its seed.
+pub const OF_RENDER: [&str; 6] = ["sceneHash", SPP, SAMPLE_RANGES, PARTIAL_SAMPLES, NOISE_GOAL, FINGERPRINT];
+
 /// The attribute for the number of samples per pixel of the whole render of which an image is a part.
 pub const WHOLE_SPP: &str = "wholeSpp";
 
@@ -26,6 +29,8 @@ pub struct Shard {
     pub ranges: SeedRanges,
     /// Those of them that some pixels lack.
     pub partial: SeedRanges,
+    /// The noise for which they lack them; `None` if the render was interrupted.
+    pub noise_goal: Option<String>,
     /// Samples per pixel of the whole render, if this is a part of one.
     pub whole: Option<u32>,
     /// [`fingerprint`] of the samples, added up as they were taken.
@@ -57,6 +62,7 @@ impl Shard {
         Ok(Some(Self {
             ranges: ranges_of_file,
             partial: ranges(PARTIAL_SAMPLES)?.unwrap_or_default(),
+            noise_goal: said(NOISE_GOAL).cloned(),
             whole: number(WHOLE_SPP),
             fingerprint: said(FINGERPRINT).and_then(hex),
             arguments: said(ARGUMENTS).cloned(),
@@ -65,10 +71,12 @@ impl Shard {
 
     /// The attributes that say it.
     pub fn attributes(&self) -> Vec<(String, String)> {
-        let partial = (!self.partial.0.is_empty()).then(|| self.partial.to_string());
+        let is_partial = !self.partial.0.is_empty();
+        let partial = is_partial.then(|| self.partial.to_string());
         let all = [
             (SAMPLE_RANGES, Some(self.ranges.to_string())),
             (PARTIAL_SAMPLES, partial),
+            (NOISE_GOAL, self.noise_goal.clone().filter(|_| is_partial)),
             (WHOLE_SPP, self.whole.map(|spp| spp.to_string())),
             (FINGERPRINT, self.fingerprint.map(|sum| format!("{sum:016x}"))),
             (ARGUMENTS, self.arguments.clone()),
@@ -85,6 +93,11 @@ impl Shard {
         found == sum.fold(0, u64::wrapping_add)
     }
 
+    /// Whether some pixels lack samples because a render was interrupted.
+    pub fn is_interrupted(&self) -> bool {
+        !self.partial.0.is_empty() && self.noise_goal.is_none()
+    }
+
     /// Whether every pixel has all samples that any pixel of another image of the same render has.
     pub fn includes(&self, other: &Self) -> bool {
         self.ranges.include(&other.ranges) && self.partial.overlap(&other.ranges).is_none()
@@ -94,6 +107,11 @@ impl Shard {
     /// allow all of its samples.
     pub fn merge(&mut self, other: &Self) {
         self.ranges.merge(&other.ranges);
+        self.noise_goal = match (self.is_interrupted() || other.is_interrupted(), self.partial.0.is_empty()) {
+            (true, _) => None,
+            (false, false) => self.noise_goal.take(),
+            (false, true) => other.noise_goal.clone(),
+        };
         self.partial.merge(&other.partial);
         self.fingerprint = self.fingerprint.zip(other.fingerprint).map(|(a, b)| a.wrapping_add(b));
         if self.arguments.is_none() || (other.arguments.is_some() && other.whole > self.whole) {
