@@ -227,10 +227,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     }
     let denoising = args.denoising()?;
     if let Some(denoising) = &denoising {
-        plan.add_features();
-        if denoising.takes_halves() {
-            plan.add_halves();
-        }
+        plan.add_for_denoiser(denoising.takes_halves());
     }
     let mut devices = device::find_all(&args.machine)?;
     let finding = laps.lap();
@@ -328,7 +325,8 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     render.seconds.render = render.laps.lap();
     render.finish(
         settings,
-        (&scene, fingerprint, share),
+        (&scene, fingerprint),
+        (share, goal),
         (rendered?, fleet.names().join(" + ")),
         why,
         checkpoint,
@@ -538,7 +536,8 @@ impl Render<'_> {
     fn finish(
         self,
         settings: RenderSettings,
-        (scene, fingerprint, share): (&SceneData, u64, Share),
+        (scene, fingerprint): (&SceneData, u64),
+        (share, goal): (Share, Option<NoiseGoal>),
         (rendered, device): (Rendered, String),
         why: Option<&'static str>,
         checkpoint: Option<(PathBuf, Identity)>,
@@ -556,7 +555,6 @@ impl Render<'_> {
         let estimate = ImageEstimate::from(film);
         let noise = Statistics::relative_stderr_of(&estimate);
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
-        let goal = args.settings.noise.goal(&args.image, share.parts);
         let noise_goal = match goal {
             Some(NoiseGoal::Pixels(goal)) if !*interrupted => Some(goal.to_string()),
             _ => None,

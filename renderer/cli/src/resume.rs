@@ -144,8 +144,6 @@ struct Earlier {
     shard: Shard,
     /// Its samples, or why they cannot be gone on with.
     samples: Result<Range<u32>, String>,
-    /// Whether its pixels have reached the noise that is asked for.
-    has_reached_noise: bool,
 }
 
 /// Finds what there is of a render in its outputs: one is all of it, or the one with most samples is gone on with.
@@ -206,7 +204,7 @@ fn complete_image(
     if !wanted.is_forced {
         outdated.iter().try_for_each(|other| other.check_in(image, &layers_of(&image.layers)))?;
     }
-    let has = if image.has_reached_noise { "reached its noise" } else { "all of its samples" };
+    let has = if image.has_reached_noise(wanted) { "reached its noise" } else { "all of its samples" };
     notes.say(&[format!("{} has {has} already", quoted_path(&image.path))]);
     let Earlier { layers, shard, .. } = images.swap_remove(complete);
     Ok(CompleteImage {
@@ -227,20 +225,23 @@ impl Earlier {
         let shard = Shard::read(&layers.attributes).map_err(|e| wrong(&e))?;
         let shard = shard.ok_or_else(|| wrong(&"it does not say which samples it has"))?;
         let samples = first_samples(&shard, wanted.identity, wanted.share);
-        let goal = wanted.identity.get("noise");
-        let has_reached_noise =
-            !shard.partial.0.is_empty() && goal.is_some() && shard.noise_goal.as_ref() == goal;
-        Ok(Self { path: path.to_owned(), layers, shard, samples, has_reached_noise })
+        Ok(Self { path: path.to_owned(), layers, shard, samples })
     }
 
     fn refused(&self, reason: &dyn Display) -> Failure {
         refused(&self.path, reason)
     }
 
+    /// Whether its pixels have reached the noise that is asked for, each with as many samples as that took.
+    fn has_reached_noise(&self, wanted: &Wanted<'_>) -> bool {
+        let goal = wanted.identity.get("noise");
+        !self.shard.partial.0.is_empty() && goal.is_some() && self.shard.noise_goal.as_ref() == goal
+    }
+
     /// Whether it has all samples, and is as it would be written.
-    fn is_complete(&self, Wanted { share, plan, exr, .. }: &Wanted<'_>) -> bool {
+    fn is_complete(&self, wanted @ Wanted { share, plan, exr, .. }: &Wanted<'_>) -> bool {
         let has_all = self.samples.as_ref().is_ok_and(|samples| samples.end >= share.samples.end);
-        (has_all || self.has_reached_noise)
+        (has_all || self.has_reached_noise(wanted))
             && is_half(&self.layers) == (*exr == ExrDepth::Half)
             && plan.is_in(&self.layers)
     }

@@ -68,10 +68,8 @@ impl Halves {
             let mut color = counts.halves(first, &whole);
             if let Some(stderr) = &stderr {
                 // In adaptive renders, pixels that were done early.
-                let made = [1.0, -1.0].map(|sign| with_noise(&whole, stderr, sign));
-                for (half, made) in color.iter_mut().zip(made) {
-                    let undivided = (0..whole.len()).filter(|i| !Counts::is_divided(counts.0[*i]));
-                    undivided.for_each(|i| half[i] = made[i]);
+                for i in (0..whole.len()).filter(|i| !Counts::is_divided(counts.0[*i])) {
+                    (color[0][i], color[1][i]) = made_halves(i, whole[i], stderr[i]);
                 }
             }
             return Ok(Self {
@@ -88,9 +86,11 @@ impl Halves {
         let is_known = image.rgb(STDERR).is_some_and(|errors| errors.iter().any(is_finite));
         let stderr = stderr.filter(|_| is_known).ok_or(UnknownNoise::NoNoise)?;
         let [albedo, normal] = features.map(|layer| layer.map(|values| [values.clone(), values]));
+        let pixels = whole.par_iter().zip(&stderr).enumerate();
+        let (first, second) = pixels.map(|(i, (value, stderr))| made_halves(i, *value, *stderr)).unzip();
         Ok(Self {
             size,
-            color: [1.0, -1.0].map(|sign| with_noise(&whole, &stderr, sign)),
+            color: [first, second],
             share: vec![0.5; whole.len()],
             variance: Some(squares(stderr)),
             albedo,
@@ -166,15 +166,11 @@ impl Counts {
     }
 }
 
-/// The image with noise of so much added, always the same; `sign` makes it the opposite.
-fn with_noise(image: &[[f32; 3]], stderr: &[[f32; 3]], sign: f32) -> Vec<[f32; 3]> {
-    let pixels = image.par_iter().zip(stderr).enumerate();
-    pixels
-        .map(|(i, (value, stderr))| {
-            let noise = sign * normal(i as u64);
-            [0, 1, 2].map(|c| value[c] + noise * stderr[c])
-        })
-        .collect()
+/// Halves of pixel `i`, made of its value and standard error: x + σξ and x − σξ, with always the same ξ.
+fn made_halves(i: usize, x: [f32; 3], stderr: [f32; 3]) -> ([f32; 3], [f32; 3]) {
+    let noise = normal(i as u64);
+    let half = |sign: f32| [0, 1, 2].map(|c| x[c] + sign * noise * stderr[c]);
+    (half(1.0), half(-1.0))
 }
 
 /// A number of the standard normal distribution for each index (Box and Muller 1958).

@@ -199,14 +199,12 @@ impl AovPlan {
         self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Sums]);
     }
 
-    /// Adds what denoisers know surfaces by.
-    pub fn add_features(&mut self) {
+    /// Adds what denoisers know surfaces by, and, for one that takes halves, what it knows noise by.
+    pub fn add_for_denoiser(&mut self, takes_halves: bool) {
         self.aovs.extend([Aov::Albedo, Aov::N]);
-    }
-
-    /// Adds what torrance's own denoiser knows noise by.
-    pub fn add_halves(&mut self) {
-        self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Halves]);
+        if takes_halves {
+            self.aovs.extend([Aov::Stderr, Aov::Samples, Aov::Halves]);
+        }
     }
 
     /// Keeps what is needed of the scene.

@@ -90,10 +90,7 @@ impl Cleaner {
     /// By a denoiser that takes halves of the samples, or does not.
     pub fn new(denoiser: Denoiser, takes_halves: bool) -> Self {
         let mut aovs = AovPlan::default();
-        aovs.add_features();
-        if takes_halves {
-            aovs.add_halves();
-        }
+        aovs.add_for_denoiser(takes_halves);
         Self { denoiser: Mutex::new(denoiser), aovs }
     }
 
