@@ -274,6 +274,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         share: &share,
         plan: &render.plan,
         exr: args.image.exr.depth,
+        goal: goal.as_ref(),
         is_forced: args.force,
     };
     let found = args.resume.find(&wanted, &mut render.notes)?;

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use renderer::render::aov::{AovPlan, layers_of};
-use renderer::render::{Checkpoints, Identity, Kept, ResumeError, Resumed};
+use renderer::render::{Checkpoints, Identity, Kept, NoiseGoal, ResumeError, Resumed};
 use torrance_image::film::encode::ExrDepth;
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::write::{Destination, Target};
-use torrance_image::film::{Film, Format, Layers, Pixel, Shard, read_layers};
+use torrance_image::film::{Film, Format, ImageEstimate, Layers, Pixel, Shard, read_layers};
 use torrance_text::quoted_path;
 
 use super::shard::Share;
@@ -53,6 +53,8 @@ pub(super) struct Wanted<'a> {
     /// The layers of EXR files.
     pub(super) plan: &'a AovPlan,
     pub(super) exr: ExrDepth,
+    /// The noise to reach.
+    pub(super) goal: Option<&'a NoiseGoal>,
     pub(super) is_forced: bool,
 }
 
@@ -232,10 +234,14 @@ impl Earlier {
         refused(&self.path, reason)
     }
 
-    /// Whether its pixels have reached the noise that is asked for, each with as many samples as that took.
-    fn has_reached_noise(&self, wanted: &Wanted<'_>) -> bool {
-        let goal = wanted.identity.get("noise");
-        !self.shard.partial.0.is_empty() && goal.is_some() && self.shard.noise_goal.as_ref() == goal
+    /// Whether it was rendered to the noise that is asked for, and its pixels, each with as many samples as that took, have reached it.
+    fn has_reached_noise(&self, Wanted { identity, goal, .. }: &Wanted<'_>) -> bool {
+        let said = identity.get("noise");
+        let Some(NoiseGoal::Pixels(goal)) = goal else { return false };
+        let is_of_it =
+            !self.shard.partial.0.is_empty() && said.is_some() && self.shard.noise_goal.as_ref() == said;
+        let estimate = || ImageEstimate::from_layer(&self.layers, "", Format::Exr).ok();
+        is_of_it && estimate().is_some_and(|measured| goal.shortfall(&measured).is_none())
     }
 
     /// Whether it has all samples, and is as it would be written.

@@ -133,6 +133,12 @@ fn what_is_reached_is_done() {
     let outcome = resumed(&["--noise=1%", "--percentile=95"]);
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
     assert!(outcome.stderr.contains("its samples went where the noise was, to 1.5% of 95% of the pixels"));
+    // One that ended before, by the samples that there might be, has not reached it.
+    render(&folder, "capped.exr", &[&goal[..], &["--spp=80"]].concat());
+    let command = ["render", "scene.toml", "--size=192x128", "--device=cpu", "-o=capped.exr", "--resume"];
+    let outcome = folder.run(&[&command[..], &goal].concat());
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("its samples went where the noise was"), "{outcome:?}");
     // With one whose pixels all have as many samples, too.
     render(&folder, "b.exr", &["--seed=1", "--spp=64"]);
     for other in ["b.exr", "c.exr"] {
