@@ -34,7 +34,8 @@ shapes = [
 @pytest.fixture(scope="module")
 def cluster():
     """The driver's node, which takes no tasks, and others of one core each."""
-    soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 4}
+    # A node that is killed must be missed soon, but one on a busy machine must not.
+    soon = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
     small = {"object_store_memory": 100 << 20}
     made = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": soon, **small})
     for _ in range(NODES):
