@@ -73,6 +73,8 @@ struct Summary {
     ranges: Option<String>,
     /// Samples of the whole render that are missing, likewise, one range an element.
     gaps: Vec<String>,
+    /// Parts of the whole render that are missing, likewise and from 1, where each goes on until all together reach a noise.
+    missing_parts: Vec<String>,
     /// Relative standard error of the image, if it is known.
     relative_stderr: Option<f64>,
     warnings: Vec<String>,
@@ -93,9 +95,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     for warning in warnings {
         notes.warn(warning);
     }
-    let gaps = shard.as_ref().map(Shard::gaps).unwrap_or_default();
     if let Some(shard) = &shard {
-        warn_of_gaps(args, shard, &gaps, &layers, &mut notes);
+        warn_of_missing(args, shard, &layers, &mut notes);
     }
     let relative_stderr = if args.passes { None } else { relative_stderr(&layers) };
     let noise = relative_stderr.map(|noise| (RELATIVE_STDERR.to_owned(), format!("{noise:.3e}")));
@@ -116,9 +117,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         say(format_args!("wrote {output}"));
     }
     if args.json {
-        let ranges = shard.map(|shard| shard.ranges.to_string());
-        let gaps =
-            gaps.iter().map(|(seed, gap)| format!("seed {seed}: {}..{}", gap.start, gap.end)).collect();
+        let shard = shard.unwrap_or_default();
+        let ranges = (!shard.ranges.0.is_empty()).then(|| shard.ranges.to_string());
+        let of_seed =
+            |(seed, range): (u32, Range<u32>)| format!("seed {seed}: {}..{}", range.start, range.end);
+        let gaps = shard.gaps().into_iter().map(of_seed).collect();
+        let missing_parts = shard.missing_noise_parts().into_iter().map(of_seed).collect();
         print_json(&Summary {
             output,
             images,
@@ -127,6 +131,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             samples,
             ranges,
             gaps,
+            missing_parts,
             relative_stderr,
             warnings,
         })?;
@@ -134,8 +139,45 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells which samples of the whole render are missing, and how to render them.
-fn warn_of_gaps(args: &Args, shard: &Shard, gaps: &[(u32, Range<u32>)], layers: &Layers, notes: &mut Notes) {
+/// What is missing of a render.
+struct Missing {
+    /// As sentences begin with it.
+    subject: String,
+    /// The options that render it.
+    options: String,
+    /// A name for its file, without extension.
+    stem: String,
+    /// What to render with it, if that takes several commands.
+    each: String,
+}
+
+/// Samples that are missing of a render, and parts.
+fn missing(shard: &Shard) -> Vec<Missing> {
+    let samples = |(seed, Range { start, end })| Missing {
+        subject: format!("samples {start}..{end} are"),
+        options: format!("--seed {seed} --samples {start}..{end}"),
+        stem: format!("samples-{seed}-{start}-{end}"),
+        each: String::new(),
+    };
+    let whole = shard.whole_noise_parts.unwrap_or_default();
+    let parts = |(seed, parts): (u32, Range<u32>)| {
+        let last = parts.end - 1;
+        let (one, subject, each) = match parts.len() {
+            1 => (last.to_string(), format!("part {last} of {whole} is"), String::new()),
+            _ => (
+                "I".to_owned(),
+                format!("parts {} to {last} of {whole} are", parts.start),
+                format!(", for each I from {} to {last}", parts.start),
+            ),
+        };
+        let options = format!("--seed {seed} --shard {one}/{whole}");
+        Missing { subject, options, stem: format!("part-{seed}-{one}-{whole}"), each }
+    };
+    shard.gaps().into_iter().map(samples).chain(shard.missing_noise_parts().into_iter().map(parts)).collect()
+}
+
+/// Tells what of the whole render is missing, and how to render it.
+fn warn_of_missing(args: &Args, shard: &Shard, layers: &Layers, notes: &mut Notes) {
     if shard.is_interrupted() {
         notes.warn(format!(
             "some pixels lack some of the samples {}: the renders of these were interrupted; with --resume they go on, as long as their checkpoints are there",
@@ -146,11 +188,9 @@ fn warn_of_gaps(args: &Args, shard: &Shard, gaps: &[(u32, Range<u32>)], layers: 
     let arguments = shard.arguments.clone().unwrap_or_else(scene);
     let taken: HashSet<_> =
         args.images.iter().chain([&args.output]).filter_map(|path| path.file_name()).collect();
-    for (seed, Range { start, end }) in gaps {
-        let file = free_name(&format!("samples-{seed}-{start}-{end}"), &taken);
-        notes.warn(format!(
-            "samples {start}..{end} are missing: torrance render {arguments} --seed {seed} --samples {start}..{end} -o {file}"
-        ));
+    for Missing { subject, options, stem, each } in missing(shard) {
+        let file = free_name(&stem, &taken);
+        notes.warn(format!("{subject} missing: torrance render {arguments} {options} -o {file}{each}"));
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::ExitCode;
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -22,6 +23,7 @@ use torrance_image::film::error::ErrorMeasure;
 use torrance_image::film::exposure::{Exposure, metered};
 use torrance_image::film::interrupted::{InterruptedImage, RELATIVE_STDERR};
 use torrance_image::film::layers::STDERR;
+use torrance_image::film::ranges::SeedRanges;
 use torrance_image::film::rescue::rescue;
 use torrance_image::film::tone::Tonemap;
 use torrance_image::film::white_balance::WhiteBalance;
@@ -257,6 +259,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         notes,
     };
     let (settings, mut scene) = render.prepare(live.as_ref())?;
+    check_sizes(&render.targets, [scene.width, scene.height])?;
     render.open_screens(live, [scene.width, scene.height]);
     let mut share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
     let goal = args.settings.noise.goal(&args.image, share.parts);
@@ -560,7 +563,12 @@ impl Render<'_> {
             Some(NoiseGoal::Pixels(goal)) if !*interrupted => Some(goal.to_string()),
             _ => None,
         };
-        let samples = rendered.taken.shard(scene.settings.seed);
+        let seed = scene.settings.seed;
+        let mut samples = rendered.taken.shard(seed);
+        if goal.is_some() && share.parts > 1 {
+            samples.noise_parts = SeedRanges::of(seed, once(share.part..share.part + 1));
+            samples.whole_noise_parts = Some(share.parts);
+        }
         let samples = Some(Shard { whole: share.whole, arguments, noise_goal, ..samples });
         let about = Provenance { relative_stderr: Some(noise), samples, ..about };
         let noisy_layers = || plan.layers(&rendered, scene).saying(about.attributes());
@@ -820,6 +828,11 @@ pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
         }
     };
     paths.iter().map(check).collect()
+}
+
+/// Checks that the formats of the files have room for an image of this width and height, before it is computed.
+pub(super) fn check_sizes(targets: &[Target], size: [u32; 2]) -> Result<(), Failure> {
+    targets.iter().try_for_each(|target| target.check_size(size)).map_err(Failure::input)
 }
 
 /// As [`check_outputs`], for what is made of an image, which is to stay as it is.

@@ -51,6 +51,8 @@ pub(super) struct Share {
     pub(super) whole: Option<u32>,
     /// Number of such parts.
     pub(super) parts: u32,
+    /// The number of this one, from 1.
+    pub(super) part: u32,
 }
 
 fn samples(text: &str) -> Result<Samples, String> {
@@ -159,10 +161,10 @@ impl ShardArgs {
                     samples.start, samples.end
                 )));
             }
-            return Ok(Share { samples: samples.clone(), whole: Some(whole), parts: 1 });
+            return Ok(Share { samples: samples.clone(), whole: Some(whole), parts: 1, part: 1 });
         }
         let Some(ShardChoice { index, count }) = self.shard else {
-            return Ok(Share { samples: 0..spp, whole: None, parts: 1 });
+            return Ok(Share { samples: 0..spp, whole: None, parts: 1, part: 1 });
         };
         let wrong = |reason| Failure::input(format_args!("--shard: {reason}"));
         let (index, count) = match (index, count) {
@@ -173,7 +175,8 @@ impl ShardArgs {
             return Err(wrong(format!("{spp} samples per pixel make {spp} parts at most, not {count}")));
         }
         let border = |i: u32| (u64::from(spp) * u64::from(i) / u64::from(count)) as u32;
-        Ok(Share { samples: border(index)..border(index + 1), whole: Some(spp), parts: count })
+        let samples = border(index)..border(index + 1);
+        Ok(Share { samples, whole: Some(spp), parts: count, part: index + 1 })
     }
 }
 
@@ -260,14 +263,17 @@ mod tests {
             });
             assert_eq!(end, spp);
         }
-        assert_eq!(part("", "").share(64, false).unwrap(), Share { samples: 0..64, whole: None, parts: 1 });
+        assert_eq!(
+            part("", "").share(64, false).unwrap(),
+            Share { samples: 0..64, whole: None, parts: 1, part: 1 }
+        );
         assert_eq!(
             part("5..9", "").share(64, false).unwrap(),
-            Share { samples: 5..9, whole: Some(9), parts: 1 }
+            Share { samples: 5..9, whole: Some(9), parts: 1, part: 1 }
         );
         assert_eq!(
             part("5..9", "").share(64, true).unwrap(),
-            Share { samples: 5..9, whole: Some(64), parts: 1 }
+            Share { samples: 5..9, whole: Some(64), parts: 1, part: 1 }
         );
         assert!(part("5..9", "").share(8, true).is_err());
         assert!(part("", "1/65").share(64, false).is_err());

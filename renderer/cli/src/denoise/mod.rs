@@ -10,7 +10,7 @@ use renderer::denoise::{DenoiseError, Denoised, DenoiserChoice, Denoising, Kind}
 use serde::Serialize;
 use torrance_image::film::write::WrittenFile;
 
-use super::render::{ImageArgs, check_outputs_of};
+use super::render::{ImageArgs, check_outputs_of, check_sizes};
 use super::summary::{Outcome, report, wrote};
 use super::{EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, clock, say, signals, values};
 pub(super) use denoising::{DENOISERS, denoised, find_denoising};
@@ -36,7 +36,7 @@ const BYTES: u64 = 600;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(super) struct Args {
-    /// Image of radiance: .exr, best with layers albedo and N; .hdr or .pfm
+    /// Image of radiance: .exr, best with layers albedo and N; or .hdr or .pfm, of which NFOR does not know the noise
     #[arg(value_name = "IMAGE")]
     image: PathBuf,
 
@@ -118,6 +118,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     notes.display.phase(format!("reading {name}"));
     let noisy =
         noisy::read(&args.image).map_err(|reason| Failure::input(format_args!("\"{name}\": {reason}")))?;
+    check_sizes(&targets, [noisy.file.width, noisy.file.height])?;
     args.written.exr.check_ids_of(&noisy.file)?;
     noisy::warn(&noisy, &name, &mut notes);
     let read = laps.lap();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tier::Random;
 use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::write::is_temporary;
@@ -146,6 +146,30 @@ fn printed_commands_fill_gaps_whatever_is_there() {
     let outcome = folder.run(&[&merge[..5], &["full.exr", "-q"], &[names[0], names[1]][..]].concat());
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
     assert_eq!(layers(&folder, "full.exr").attributes["sampleRanges"], "seed 1: 0..16; seed 2: 0..16");
+}
+
+/// Parts that go on until all of them reach a noise may have any number of samples, and are missed even so.
+#[test]
+fn missing_parts_of_a_noise_are_told() {
+    let folder = Folder::new();
+    let options = ["--size=20x12", "--noise=20%"];
+    for (name, shard) in [("b.exr", "--shard=2/3"), ("a.exr", "--shard=1/3")] {
+        render(&folder, name, &[&options[..], &[shard]].concat());
+    }
+    let outcome = folder.run(&["merge", "a.exr", "b.exr", "-o", "m.exr", "--json"]);
+    let (_, command) = outcome.stderr.split_once("part 3 of 3 is missing: torrance ").expect("a warning");
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&json["missing_parts"], &json["gaps"]), (&json!(["seed 0: 3..4"]), &json!([])));
+    let command = command.lines().next().unwrap();
+    let outcome = folder.run(&["merge", "a.exr", "-o", "m1.exr"]);
+    let several = "parts 2 to 3 of 3 are missing: torrance render scene.toml --size=20x12 --noise=20% --seed 0 --shard I/3 \
+                   -o part-0-I-3.exr, for each I from 2 to 3";
+    assert!(outcome.stderr.contains(several), "{outcome:?}");
+    assert_eq!(command, "render scene.toml --size=20x12 --noise=20% --seed 0 --shard 3/3 -o part-0-3-3.exr");
+    assert_eq!(folder.run(&command.split(' ').collect::<Vec<_>>()).code, Some(0));
+    let outcome = folder.run(&["merge", "m.exr", "part-0-3-3.exr", "-o", "all.exr", "-q"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
+    assert_eq!(layers(&folder, "all.exr").attributes["noiseParts"], "seed 0: 1..4");
 }
 
 #[test]

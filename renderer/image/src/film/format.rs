@@ -50,6 +50,15 @@ impl Format {
         matches!(self, Self::Png | Self::Jxl)
     }
 
+    /// The largest width and height, pixels, that its files can say; `None` if images are never as large.
+    pub fn largest(self) -> Option<u32> {
+        match self {
+            Self::Jpeg => Some(65_535),
+            Self::WebP => Some(16_384),
+            Self::Png | Self::Jxl | Self::Exr | Self::Hdr | Self::Pfm => None,
+        }
+    }
+
     /// The format implied by the extension of `path`, in upper or lower case.
     pub fn from_path(path: &Path) -> Result<Self, UnknownExtension> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());

@@ -11,7 +11,7 @@ use super::extent::{Extent, TooLittleMemory};
 use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
 use super::mix::MIX;
 use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
-use super::shards::{NOISE_GOAL, PARTIAL_SAMPLES, Shard};
+use super::shards::{NOISE_GOAL, NOISE_PARTS, PARTIAL_SAMPLES, Shard, WHOLE_NOISE_PARTS};
 
 /// The weighting of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -484,7 +484,9 @@ impl Merge {
                 self.attributes.remove(key);
             }
         }
-        self.attributes.remove(NOISE_GOAL);
+        for key in [NOISE_GOAL, NOISE_PARTS, WHOLE_NOISE_PARTS] {
+            self.attributes.remove(key);
+        }
         if let (Some(shard), Weight::Samples) = (&self.shard, self.weight) {
             self.attributes.extend(shard.attributes());
         }

@@ -171,6 +171,12 @@ impl SeedRanges {
         other.0.iter().all(|(seed, ranges)| ranges.iter().all(|range| has(seed, range)))
     }
 
+    /// What each seed lacks of a range.
+    pub fn gaps(&self, range: Range<u32>) -> Vec<(u32, Range<u32>)> {
+        let gaps = self.0.iter().map(|(seed, ranges)| (*seed, ranges.gaps(range.clone())));
+        gaps.flat_map(|(seed, gaps)| gaps.iter().map(move |gap| (seed, gap)).collect::<Vec<_>>()).collect()
+    }
+
     /// Adds those of another image.
     pub fn merge(&mut self, other: &Self) {
         for (seed, ranges) in &other.0 {

@@ -19,6 +19,13 @@ pub const OF_RENDER: [&str; 6] = ["sceneHash", SPP, SAMPLE_RANGES, PARTIAL_SAMPL
 /// The attribute for the number of samples per pixel of the whole render of which an image is a part.
 pub const WHOLE_SPP: &str = "wholeSpp";
 
+/// The attribute for the parts that an image has of a render of which each part goes on until all together reach a noise. They are
+/// counted from 1.
+pub const NOISE_PARTS: &str = "noiseParts";
+
+/// The attribute for the number of those parts that the whole render has.
+pub const WHOLE_NOISE_PARTS: &str = "wholeNoiseParts";
+
 /// The attribute for the arguments that rendered a part, without those that say which part, of which seed, and where it goes.
 pub const ARGUMENTS: &str = "arguments";
 
@@ -33,6 +40,10 @@ pub struct Shard {
     pub noise_goal: Option<String>,
     /// Samples per pixel of the whole render, if this is a part of one.
     pub whole: Option<u32>,
+    /// The parts that it has, from 1, of each seed, if each goes on until all together reach a noise.
+    pub noise_parts: SeedRanges,
+    /// Number of such parts of the whole render.
+    pub whole_noise_parts: Option<u32>,
     /// [`fingerprint`] of the samples, added up as they were taken.
     pub fingerprint: Option<u64>,
     /// Arguments that rendered it, but for those that say which part it is, and of which seed.
@@ -64,6 +75,8 @@ impl Shard {
             partial: ranges(PARTIAL_SAMPLES)?.unwrap_or_default(),
             noise_goal: said(NOISE_GOAL).cloned(),
             whole: number(WHOLE_SPP),
+            noise_parts: ranges(NOISE_PARTS)?.unwrap_or_default(),
+            whole_noise_parts: number(WHOLE_NOISE_PARTS),
             fingerprint: said(FINGERPRINT).and_then(hex),
             arguments: said(ARGUMENTS).cloned(),
         }))
@@ -78,6 +91,8 @@ impl Shard {
             (PARTIAL_SAMPLES, partial),
             (NOISE_GOAL, self.noise_goal.clone().filter(|_| is_partial)),
             (WHOLE_SPP, self.whole.map(|spp| spp.to_string())),
+            (NOISE_PARTS, self.whole_noise_parts.map(|_| self.noise_parts.to_string())),
+            (WHOLE_NOISE_PARTS, self.whole_noise_parts.map(|parts| parts.to_string())),
             (FINGERPRINT, self.fingerprint.map(|sum| format!("{sum:016x}"))),
             (ARGUMENTS, self.arguments.clone()),
         ];
@@ -118,13 +133,22 @@ impl Shard {
             self.arguments.clone_from(&other.arguments);
         }
         self.whole = self.whole.max(other.whole);
+        self.noise_parts.merge(&other.noise_parts);
+        // Parts of one division.
+        self.whole_noise_parts =
+            self.whole_noise_parts.filter(|parts| other.whole_noise_parts == Some(*parts));
     }
 
     /// The samples of the whole render that are missing, of each seed.
     pub fn gaps(&self) -> Vec<(u32, Range<u32>)> {
-        let Some(whole) = self.whole else { return Vec::new() };
-        let gaps = self.ranges.0.iter().map(|(seed, ranges)| (*seed, ranges.gaps(0..whole)));
-        gaps.flat_map(|(seed, gaps)| gaps.iter().map(move |gap| (seed, gap)).collect::<Vec<_>>()).collect()
+        self.whole.map(|spp| self.ranges.gaps(0..spp)).unwrap_or_default()
+    }
+
+    /// The parts of the whole render that are missing, of each seed, if each goes on until all together reach a noise.
+    pub fn missing_noise_parts(&self) -> Vec<(u32, Range<u32>)> {
+        self.whole_noise_parts
+            .map(|parts| self.noise_parts.gaps(1..parts.saturating_add(1)))
+            .unwrap_or_default()
     }
 }
 
@@ -203,6 +227,25 @@ mod tests {
         }
         all.merge(&Shard { arguments: None, fingerprint: None, ..shard(30..50) });
         assert_eq!((all.gaps(), all.fingerprint), (vec![], None));
+    }
+
+    #[test]
+    fn parts_for_a_noise_are_counted() {
+        let part = |i: u32, of: u32| Shard {
+            noise_parts: SeedRanges::of(3, once(i..i + 1)),
+            whole_noise_parts: Some(of),
+            whole: None,
+            ..shard(100 * i..100 * i + 5)
+        };
+        let mut all = part(2, 5);
+        all.merge(&part(4, 5));
+        assert_eq!(Shard::read(&all.attributes().into_iter().collect()), Ok(Some(all.clone())));
+        assert_eq!((all.missing_noise_parts(), all.gaps()), (vec![(3, 1..2), (3, 3..4), (3, 5..6)], vec![]));
+        let mut others = all.clone();
+        others.merge(&part(3, 4));
+        assert_eq!(others.missing_noise_parts(), [], "of several divisions, nobody knows");
+        [1, 3, 5].iter().for_each(|i| all.merge(&part(*i, 5)));
+        assert_eq!(all.missing_noise_parts(), []);
     }
 
     #[test]

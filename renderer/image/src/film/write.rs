@@ -242,6 +242,20 @@ impl Target {
         let format = Format::from_path(path).map_err(|e| TargetError::new(path, e))?;
         Ok(Self { destination: Destination::check(path)?, format })
     }
+
+    /// Checks that a file of this format can have an image of this width and height, pixels.
+    pub fn check_size(&self, [width, height]: [u32; 2]) -> Result<(), TargetError> {
+        match self.format.largest() {
+            Some(most) if width.max(height) > most => Err(TargetError::new(
+                &self.destination.path,
+                format_args!(
+                    "the image has {width}×{height} pixels, and .{} files at most {most}×{most}; use .png or .jxl",
+                    self.format.extension()
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Destination {

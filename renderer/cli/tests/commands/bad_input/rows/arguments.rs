@@ -122,6 +122,11 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "invalid value '1000000x1000000' for '--size <WxH>': an image of 1000000×1000000 pixels would need 181.9 TiB of memory (200 bytes a pixel); the limit is 64 GiB",
     ),
     (
+        "size beyond a format",
+        Arguments(&["scene.toml", "-o", "out.webp", "--size", "16385x1", DAYS]),
+        r#"output "out.webp": the image has 16385×1 pixels, and .webp files at most 16384×16384; use .png or .jxl"#,
+    ),
+    (
         "no size",
         Arguments(&["scene.toml", "-o", "out.png", "--size", "big"]),
         "invalid value 'big' for '--size <WxH>': expected WIDTHxHEIGHT in pixels, as in 1280x720",
