@@ -22,7 +22,7 @@ pub type MegakernelArgs = SampleArgs<FilmPixel>;
 ///
 /// Invocations are numbered so that 32 in a row cover a tile of 8 × 4 pixels; `layers` times over, each layer
 /// taking every `layers`-th sample into a film of its own, so that small images fill large machines too. Where only parts of an
-/// image are to get samples, 32 in a row take an [`Item`] of a list, in one layer.
+/// image are to get samples, [`HALF`] in a row take an [`Item`] of a list, in one layer.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SampleArgs<P> {
@@ -122,8 +122,8 @@ pub struct Item {
     pub samples: u32,
 }
 
-/// Width and height of a cell, pixels.
-const CELL: u32 = 8;
+/// Width and height of a cell, pixels: small, since noise differs much from place to place.
+const CELL: u32 = 4;
 
 /// Pixels of a half.
 pub const HALF: u32 = CELL * CELL / 2;

@@ -4,9 +4,9 @@
 //! Pixels", ACM TOG 39(6), give the pixels along a Z-curve one part each of one sequence: what lies together on the curve has
 //! the errors of a longer part of it, which are smaller. Parts of a sequence have a length that has to be known before
 //! the first sample. Here it need not be: sample s of pixel p is the point C·s ⊕ A·p. C are the Sobol' matrices, by which every
-//! pixel has the points that it would have alone. The columns of A were searched for: the first 2ᵏ samples of 2ʲ
-//! neighbours are (t, k + j, 2)-nets with small t for all small k and j, in the first two dimensions and in the others.
-//! One nested scrambling for all pixels of a tile leaves nets what they are.
+//! pixel has the points that it would have alone. The columns of A were searched for, by the example `blue_noise` of the
+//! tests: the first 2ᵏ samples of 2ʲ neighbours are (t, k + j, 2)-nets with small t for all small k and j, in the first two
+//! dimensions and in the others. One nested scrambling for all pixels of a tile leaves nets what they are.
 
 use super::Sampler;
 use super::hash::{laine_karras_permutation, nested_uniform_scramble, pcg4d};

@@ -73,7 +73,7 @@ struct Summary {
     ranges: Option<String>,
     /// Samples of the whole render that are missing, likewise, one range an element.
     gaps: Vec<String>,
-    /// Parts of the whole render that are missing, likewise and from 1, where each goes on until all together reach a noise.
+    /// Parts of a render to a noise that are missing, likewise, counted from 1.
     missing_parts: Vec<String>,
     /// Relative standard error of the image, if it is known.
     relative_stderr: Option<f64>,

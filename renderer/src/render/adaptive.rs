@@ -5,15 +5,16 @@
 //! chessboard. A pixel that happened to look calm, or has just seen a firefly, does not decide on its own samples; so its mean
 //! stays an unbiased estimate, and its standard error true, as they would not if it stopped when its samples agree (Kirk and Arvo 1991,
 //! "Unbiased Sampling Techniques for Image Synthesis"). What is left is that each half's samples decide how much is known of it when the
-//! other is next decided on; tests measure what that comes to.
+//! other is next decided on, and that how far all halves are to go, by what they are asked, is one decision about all pixels; tests measure
+//! what that comes to.
 
 use std::fmt;
 use std::ops::Range;
 
 use device::path::{HALF, half_count, half_pixel};
 use rayon::prelude::*;
-use torrance_image::film::ImageEstimate;
 use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
+use torrance_image::film::{ImageEstimate, PIXELS_PER_TASK};
 
 use super::rounds::{Portion, Round};
 
@@ -65,7 +66,7 @@ impl fmt::Display for ErrorGoal {
 /// Samples of every pixel before the first look at errors: of fewer, little is known of noise.
 const FIRST: u32 = 16;
 /// By how much samples grow from one look to the next: so much at least, that looks are few; so much at most, as noise is hardly known at first.
-const GROWTH: [f64; 2] = [1.15, 3.0];
+const GROWTH: [f64; 2] = [1.1, 3.0];
 /// The same where all pixels get samples: how many, the errors of many tell.
 const GROWTH_OF_ALL: [f64; 2] = [1.05, 4.0];
 /// A round has so many times the samples that it would have, at most, to be worth a look.
@@ -76,12 +77,14 @@ const DONE_NEXT: f64 = 0.1;
 const MULTIPLE: u32 = 8;
 /// If no more than this part of the halves is done, all get samples: passes over all of an image are the fastest.
 const FEW: f64 = 0.05;
-/// Samples that a half needs are those of its pixels that are noisier than this part of them. The noisiest is often so by chance.
-const NOISIEST: f64 = 0.95;
+/// Parts of the proportion that would do alone, each tried with the fewest samples that every half then has to have at least.
+const PARTS: [f32; 6] = [1.0, 0.9, 0.8, 0.6, 0.4, 0.0];
+/// The largest proportion whose parts are tried: where pixels are noisy whose neighbours are not, none would do alone.
+const LARGEST: f32 = 4.0;
+/// Halves that a thread looks at, at least.
+const HALVES_PER_TASK: usize = 64;
 /// Items of a round, about: several for each thread of a large machine.
-const ITEMS: u64 = 1 << 15;
-/// What bounds are divided by when all halves are within them and too many pixels are not.
-const TIGHTER: f64 = 1.1;
+const ITEMS: u64 = (1 << 20) / HALF as u64;
 
 /// What is next, after a look at the errors.
 #[derive(Debug)]
@@ -108,8 +111,6 @@ pub(super) struct Adaptive {
     pub(super) next: u32,
     /// Of each half, the sample after the last one that it has or is to get.
     pub(super) ends: Vec<u32>,
-    /// What the bound of halves is divided by.
-    pub(super) tightness: f64,
     /// Part of the pixels whose error was within the bound at the last look.
     pub(super) within: Option<f64>,
 }
@@ -120,13 +121,12 @@ impl Adaptive {
     pub(super) fn new(goal: ErrorGoal, size: [u32; 2], samples: Range<u32>, beside: bool) -> Self {
         let ends = vec![samples.start; half_count(size[0], size[1]) as usize];
         let (first, most, divides) = (samples.start, samples.end, !beside);
-        Self { goal, size, first, most, divides, next: FIRST, ends, tightness: 1.0, within: None }
+        Self { goal, size, first, most, divides, next: FIRST, ends, within: None }
     }
 
     /// Goes on after a checkpoint, which knows of which samples each half has the last one, or is to get it.
-    pub(super) fn go_on(&mut self, next: Option<u32>, tightness: Option<f64>, ends: &[u32]) {
+    pub(super) fn go_on(&mut self, next: Option<u32>, ends: &[u32]) {
         self.next = next.unwrap_or(self.next);
-        self.tightness = tightness.unwrap_or(self.tightness);
         if ends.len() == self.ends.len() {
             self.ends.copy_from_slice(ends);
         }
@@ -150,7 +150,7 @@ impl Adaptive {
                 next if next > end - self.first => Next::All(next),
                 _ => Next::Done,
             },
-            false => self.of_halves(&squares, end, paths_of_look),
+            false => self.of_halves((&errors, &squares), end, paths_of_look),
         }
     }
 
@@ -168,55 +168,113 @@ impl Adaptive {
     }
 
     /// Samples for the halves that need them.
-    fn of_halves(&mut self, squares: &[f32], end: u32, paths_of_look: u64) -> Next {
-        let noisiest = self.noisiest(squares);
-        loop {
-            let per_square = (self.tightness / self.goal.bound).powi(2) as f32;
-            let needs: Vec<f32> = noisiest.iter().map(|square| square * per_square).collect();
-            if self.ends.iter().all(|of_half| *of_half == end) {
-                let next = self.next_of_all(squares, end);
-                let wasted = needs
-                    .iter()
-                    .map(|need| u64::from(next - (need.ceil() as u32).clamp(end - self.first, next)));
-                if next > end - self.first && wasted.sum::<u64>() * u64::from(HALF) <= paths_of_look {
-                    return Next::All(next);
-                }
+    fn of_halves(&mut self, (errors, squares): (&[f32], &[f32]), end: u32, paths_of_look: u64) -> Next {
+        let needs = self.needs(errors, squares);
+        if self.ends.iter().all(|of_half| *of_half == end) {
+            let next = self.next_of_all(squares, end);
+            let wasted =
+                needs.iter().map(|need| u64::from(next - (need.ceil() as u32).clamp(end - self.first, next)));
+            if next > end - self.first && wasted.sum::<u64>() * u64::from(HALF) <= paths_of_look {
+                return Next::All(next);
             }
-            let is_open = |(need, end): (&f32, &u32)| *need > (end - self.first) as f32 && *end < self.most;
-            let open: Vec<u32> = (0..)
-                .zip(needs.iter().zip(&self.ends))
-                .filter(|(_, of)| is_open(*of))
-                .map(|(half, _)| half)
-                .collect();
-            if !open.is_empty() {
-                return self.next_round(&open, &needs, end, paths_of_look);
-            }
-            if self.ends.iter().all(|end| *end >= self.most) || self.tightness > 1e3 {
-                return Next::Done;
-            }
-            self.tightness *= TIGHTER;
+        }
+        let is_open = |(need, end): (&f32, &u32)| *need > (end - self.first) as f32 && *end < self.most;
+        let open: Vec<u32> = (0..)
+            .zip(needs.iter().zip(&self.ends))
+            .filter(|(_, of)| is_open(*of))
+            .map(|(half, _)| half)
+            .collect();
+        match open.is_empty() {
+            true => Next::Done,
+            false => self.next_round(&open, &needs, end, paths_of_look),
         }
     }
 
-    /// For each half, the square of the error that one sample of the noisiest pixels of its other half would have: what it needs
-    /// samples for.
-    fn noisiest(&self, squares: &[f32]) -> Vec<f32> {
-        let [width, height] = self.size;
+    /// Samples that each half is to have for as many pixels to be within the bound as have to be, if noise is what it seems: in proportion to
+    /// what the noise of its other half asks for, but at least so many in every half. Of several such pairs, the one that takes the fewest
+    /// samples.
+    fn needs(&self, errors: &[f32], squares: &[f32]) -> Vec<f32> {
+        let wanted = self.wanted(squares);
+        let asked = self.asked(&wanted);
+        let pending = self.pending(errors, &wanted, &asked);
+        let known = errors.iter().filter(|error| !error.is_nan()).count();
+        let failing = errors.iter().filter(|error| f64::from(**error) > self.goal.bound).count();
+        let allowed = ((1.0 - self.goal.percentile / 100.0) * known as f64 + 1e-6) as usize;
+        let within_reach = pending.iter().filter(|pixel| pixel.wanted.is_finite()).count();
+        let missing = failing.saturating_sub(allowed);
+        let of_pair = |(proportion, least): (f32, f32)| {
+            asked.par_iter().map(move |asked| (asked * proportion).max(least).min(self.limit()))
+        };
+        // In whole samples, of which the sum is the same in whatever order.
+        let cost = |pair| -> u64 {
+            let samples = of_pair(pair).zip(&self.ends);
+            samples.map(|(need, end)| u64::from((need.ceil() as u32).max(end - self.first))).sum()
+        };
+        let best = pairs(&pending, missing.min(within_reach)).min_by_key(|pair| cost(*pair));
+        let needs = of_pair(best.unwrap_or((0.0, 0.0)));
+        match missing <= within_reach {
+            true => needs.collect(),
+            // The noisiest get what there may be.
+            false => needs.zip(&asked).map(|(need, asked)| need.max(asked.min(self.limit()))).collect(),
+        }
+    }
+
+    /// Samples that each pixel wants, by its own noise; infinite where that is not known.
+    fn wanted(&self, squares: &[f32]) -> Vec<f32> {
+        let per_square = self.goal.bound.powi(-2) as f32;
+        let of_pixel = |square: &f32| if square.is_nan() { f32::INFINITY } else { square * per_square };
+        squares.par_iter().with_min_len(PIXELS_PER_TASK).map(of_pixel).collect()
+    }
+
+    /// Samples that each half is asked to take by its other half: the geometric mean of what the two noisiest pixels there want. One alone
+    /// is often noisy by chance.
+    fn asked(&self, wanted: &[f32]) -> Vec<f32> {
         let most_of = |half: u32| {
-            let pixels =
-                (0..HALF).map(|i| half_pixel(width, half, i)).filter(|(x, y)| *x < width && *y < height);
-            let squares = pixels.map(|(x, y)| squares[y as usize * width as usize + x as usize]);
-            let (mut all, mut n) = ([0.0; HALF as usize], 0);
-            for square in squares.filter(|s| s.is_finite()) {
-                all[n] = square;
-                n += 1;
+            let known = self.pixels(half).map(|pixel| wanted[pixel]).filter(|wanted| wanted.is_finite());
+            let noisiest = known.fold([None; 2], |[first, second]: [Option<f32>; 2], next| match first {
+                Some(most) if next <= most => [first, Some(second.map_or(next, |second| second.max(next)))],
+                _ => [Some(next), first],
+            });
+            match noisiest {
+                [Some(first), Some(second)] => Some(first.sqrt() * second.sqrt()),
+                [first, _] => first,
             }
-            let k = ((NOISIEST * n as f64) as usize).min(n.checked_sub(1)?);
-            Some(*all[..n].select_nth_unstable_by(k, f32::total_cmp).1)
         };
         // An image of one pixel has no other half there.
         let of_other = |half: u32| most_of(half ^ 1).or_else(|| most_of(half)).unwrap_or(0.0);
-        (0..half_count(width, height)).into_par_iter().map(of_other).collect()
+        (0..self.ends.len() as u32).into_par_iter().with_min_len(HALVES_PER_TASK).map(of_other).collect()
+    }
+
+    /// The pixels that are not within the bound and can have more samples.
+    fn pending(&self, errors: &[f32], wanted: &[f32], asked: &[f32]) -> Vec<Pending> {
+        let of_half = |half: u32| {
+            let (taken, asked) = ((self.ends[half as usize] - self.first) as f32, asked[half as usize]);
+            let is_pending =
+                move |pixel: &usize| f64::from(errors[*pixel]) > self.goal.bound && taken < self.limit();
+            self.pixels(half).filter(is_pending).map(move |pixel| {
+                // Rejected samples do not count, so a pixel may want fewer than were taken.
+                match wanted[pixel].max(taken.next_up()) {
+                    wanted if wanted <= self.limit() => Pending { wanted, proportion: wanted / asked },
+                    _ => Pending { wanted: f32::INFINITY, proportion: f32::INFINITY },
+                }
+            })
+        };
+        let halves = (0..self.ends.len() as u32).into_par_iter().with_min_len(HALVES_PER_TASK);
+        halves.flat_map_iter(of_half).collect()
+    }
+
+    /// The pixels of a half, by their numbers in the image.
+    fn pixels(&self, half: u32) -> impl Iterator<Item = usize> {
+        let [width, height] = self.size;
+        let pixels = (0..HALF).map(move |i| half_pixel(width, half, i));
+        pixels
+            .filter(move |(x, y)| *x < width && *y < height)
+            .map(move |(x, y)| y as usize * width as usize + x as usize)
+    }
+
+    /// Samples that there may be of a pixel.
+    fn limit(&self) -> f32 {
+        (self.most - self.first) as f32
     }
 
     /// Samples of these halves until the next look.
@@ -258,8 +316,169 @@ impl Adaptive {
     }
 }
 
+/// A pixel that is not within the bound and can have more samples.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    /// Samples that it wants, by its own noise; infinite if there may not be as many.
+    wanted: f32,
+    /// That, in proportion to what its half is asked to take.
+    proportion: f32,
+}
+
+/// Proportions of what halves are asked to take, each with the fewest samples that every half must then have at least, for so many of
+/// the pixels to come within the bound; none if that is none.
+fn pairs(pending: &[Pending], missing: usize) -> impl Iterator<Item = (f32, f32)> {
+    let mut proportions: Vec<f32> = pending.iter().map(|pixel| pixel.proportion).collect();
+    let last = missing.checked_sub(1);
+    let enough = last.map(|last| *proportions.select_nth_unstable_by(last, f32::total_cmp).1);
+    let parts = enough.into_iter().flat_map(|enough| PARTS.map(|part| part * enough.min(LARGEST)));
+    let alone = enough.filter(|enough| enough.is_finite());
+    alone.into_iter().chain(parts).map(move |proportion| {
+        let is_left = |pixel: &&Pending| pixel.proportion > proportion;
+        let mut left: Vec<f32> = pending.iter().filter(is_left).map(|pixel| pixel.wanted).collect();
+        let last = (missing + left.len()).checked_sub(pending.len() + 1);
+        (proportion, last.map_or(0.0, |last| *left.select_nth_unstable_by(last, f32::total_cmp).1))
+    })
+}
+
 /// Samples of an item, of a round that takes so many of halves: the same on all machines, so that images are.
 fn per_item(samples: u64) -> u32 {
     let even = samples / ITEMS;
     if even <= u64::from(MULTIPLE) { MULTIPLE } else { 1 << even.ilog2().min(10) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tier::Random;
+    use torrance_image::film::{Film, Pixel};
+
+    const SIZE: [u32; 2] = [64, 48];
+    const TAKEN: u32 = 1000;
+    const GOAL: ErrorGoal =
+        ErrorGoal { bound: 0.01, measure: ErrorMeasure::Relative, percentile: 99.0, is_uniform: false };
+
+    /// An image of luminance 1, of pixels with so many samples and such standard errors.
+    fn image(mut pixel: impl FnMut(u32, u32) -> (u32, f32)) -> ImageEstimate {
+        let [width, height] = SIZE;
+        let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let pixels = places.map(|(x, y)| {
+            let (samples, stderr) = pixel(x, y);
+            Pixel::of_moments(samples.into(), [1.0; 3], [stderr; 3])
+        });
+        (&Film { width, height, pixels: pixels.collect() }).into()
+    }
+
+    /// Where all pixels have [`TAKEN`] samples, and may have so many.
+    fn adaptive(most: u32) -> Adaptive {
+        let ends = vec![TAKEN; half_count(SIZE[0], SIZE[1]) as usize];
+        Adaptive { ends, ..Adaptive::new(GOAL, SIZE, 0..most, false) }
+    }
+
+    const MOST: u32 = 1 << 20;
+
+    fn needs(adaptive: &Adaptive, image: &ImageEstimate) -> Vec<f32> {
+        let errors = GOAL.measure.errors(image);
+        let squares: Vec<f32> = errors.iter().map(|e| e * e * TAKEN as f32).collect();
+        adaptive.needs(&errors, &squares)
+    }
+
+    /// The part of the pixels that are within the bound if halves have what they need, if noise is what it seems.
+    fn within(image: &ImageEstimate, needs: &[f32]) -> f64 {
+        let (adaptive, errors) = (adaptive(MOST), GOAL.measure.errors(image));
+        let is_within = |pixel: usize, need: &f32| {
+            f64::from(errors[pixel] * (TAKEN as f32 / need.max(TAKEN as f32)).sqrt())
+                <= GOAL.bound * (1.0 + 1e-5)
+        };
+        let of_half =
+            |(half, need): (u32, &f32)| adaptive.pixels(half).filter(|pixel| is_within(*pixel, need)).count();
+        (0..).zip(needs).map(of_half).sum::<usize>() as f64 / errors.len() as f64
+    }
+
+    /// Samples of a pixel if all have as many.
+    fn even(image: &ImageEstimate) -> f64 {
+        let error = error_at(GOAL.measure.errors(image), GOAL.percentile);
+        f64::from(TAKEN) * (error / GOAL.bound).powi(2)
+    }
+
+    fn mean(needs: &[f32]) -> f64 {
+        needs.iter().map(|need| f64::from(need.max(TAKEN as f32))).sum::<f64>() / needs.len() as f64
+    }
+
+    /// As many pixels as have to be, hardly more, and for no more samples than if all had as many.
+    #[test]
+    fn halves_need_what_brings_the_percentage_within_the_bound() {
+        let mut random = Random(5);
+        let mut normal = || {
+            (-2.0 * (1.0 - random.uniform()).ln()).sqrt() * (std::f64::consts::TAU * random.uniform()).cos()
+        };
+        // By how much noise differs among pixels, and on the right from the left; and the part of even samples that is enough.
+        for (spread, right, part) in
+            [(0.02, 1.0, 1.001), (0.8, 1.0, 1.001), (0.1, 0.2, 0.75), (0.4, 0.2, 1.001)]
+        {
+            let image = image(|x, _| {
+                let side = if x < 40 { 1.0 } else { right };
+                (TAKEN, (0.02 * side * (spread * normal()).exp()) as f32)
+            });
+            let needs = needs(&adaptive(MOST), &image);
+            let (within, found) = (within(&image, &needs), mean(&needs) / even(&image));
+            assert!((0.99..0.992).contains(&within), "{spread}, {right}: {within}");
+            assert!(found <= part, "{spread}, {right}: {found} of even samples");
+        }
+    }
+
+    /// Noisy pixels whose neighbours are calm are no reason to give all of the image more than even samples.
+    #[test]
+    fn noise_that_the_other_half_does_not_see_takes_no_more_than_even_samples() {
+        for calm in [0.0, 1e-6] {
+            let image = image(|x, y| (TAKEN, if x % 4 == 1 && y % 4 == 1 { 0.05 } else { calm }));
+            let needs = needs(&adaptive(MOST), &image);
+            let (within, found) = (within(&image, &needs), mean(&needs) / even(&image));
+            assert!(within >= 0.99 && found <= 1.001, "{calm}: {within}, {found} of even samples");
+        }
+    }
+
+    /// The end is when enough pixels are within the bound, or have all samples there may be, and not before.
+    #[test]
+    fn looks_go_on_until_enough_pixels_are_within_the_bound() {
+        let is_done = |image: &ImageEstimate| matches!(adaptive(MOST).look(image, TAKEN, 0), Next::Done);
+        let all = |samples, stderr| image(|_, _| (samples, stderr));
+        assert!(is_done(&all(TAKEN, 0.01)));
+        // By as little as can be, and where half of the samples were rejected.
+        assert!(!is_done(&all(TAKEN, 0.01_f32.next_up())) && !is_done(&all(TAKEN / 2, 0.0101)));
+        let noisy = |n: u32| image(|x, y| (TAKEN, if y * SIZE[0] + x < n { 0.011 } else { 0.009 }));
+        let enough = SIZE[0] * SIZE[1] / 100;
+        assert!(is_done(&noisy(enough)) && !is_done(&noisy(enough + 1)));
+        assert!(matches!(adaptive(TAKEN).look(&all(TAKEN, 0.02), TAKEN, 0), Next::Done));
+        // What has all samples that there may be counts as well.
+        let mut spent = adaptive(2 * TAKEN);
+        let pixels = |first: u32, n: u32| {
+            move |x: u32, y: u32| y < 4 && (first..first + n).contains(&(4 * (x - x % 4) + 4 * y + x % 4))
+        };
+        let [of_spent, open] = [pixels(0, 16), pixels(16, 26)];
+        spent.ends[..2].fill(2 * TAKEN);
+        let image = image(|x, y| (TAKEN, if of_spent(x, y) || open(x, y) { 0.0101 } else { 0.009 }));
+        assert!(!matches!(spent.look(&image, TAKEN, 0), Next::Done));
+    }
+
+    /// Pixels that no number of samples brings within the bound cost no more than their halves.
+    #[test]
+    fn what_is_out_of_reach_costs_only_itself() {
+        let most = 8 * TAKEN;
+        let column = |half: u32| half / 2 % (half_count(SIZE[0], 1) / 2);
+        for hopeless in [|x: u32, _: u32| x < 8, |x: u32, y: u32| x % 4 == 1 && y % 4 == 1 && x < 32] {
+            let image = image(|x, y| (TAKEN, if hopeless(x, y) { 1.0 } else { 0.02 }));
+            let needs = needs(&adaptive(most), &image);
+            let of_right =
+                (0..).zip(&needs).filter(|(half, _)| column(*half) >= 8).map(|(_, need)| need / TAKEN as f32);
+            let of_right: Vec<f32> = of_right.collect();
+            assert!(of_right.iter().all(|need| (3.9..4.1).contains(need)), "{of_right:?}");
+        }
+        let image = image(|x, _| (TAKEN, if x < 8 { 1.0 } else { 0.02 }));
+        let needs = needs(&adaptive(most), &image);
+        assert!((0..).zip(&needs).all(|(half, need)| column(half) >= 2 || *need == most as f32));
+        // Where nothing is known of noise, nothing is asked for.
+        let unknown = self::image(|x, _| if x < 8 { (0, 0.0) } else { (TAKEN, 0.009) });
+        assert!(matches!(adaptive(most).look(&unknown, TAKEN, 0), Next::Done));
+    }
 }

@@ -30,11 +30,9 @@ use super::work::Published;
 use crate::assemble::digest;
 
 /// The first bytes of a file, with the version of what follows.
-const MAGIC: &[u8; 8] = b"torrCP1\n";
+const MAGIC: &[u8; 8] = b"torrCP2\n";
 /// Bytes that are written at a time.
 const PIECE: usize = 8 << 20;
-/// Most bytes of a header.
-const MOST_HEADER: u64 = 256 << 20;
 
 /// The name of a number in identities that stands for all settings.
 pub(super) const KEY: &str = "settings";
@@ -58,9 +56,6 @@ pub(super) struct Header {
     pub(super) fingerprint: u64,
     /// Samples per pixel at the next look at the noise, if that ends the render.
     pub(super) next_look: Option<u32>,
-    /// What the bound of errors is divided by, where sampling is adaptive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) tightness: Option<f64>,
     /// Of each half, the sample after the last one that it has or is to get, if there are rounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) ends: Vec<u32>,
@@ -398,8 +393,11 @@ fn read_header(file: &mut File) -> Result<Stored, ResumeError> {
     }
     let [magic, length, expected] = words;
     let length = u64::from_le_bytes(length);
-    if magic != *MAGIC || length > MOST_HEADER {
+    if magic != *MAGIC {
         return Err(damaged("it begins otherwise"));
+    }
+    if length > file.metadata()?.len() {
+        return Err(damaged("it ends too soon"));
     }
     let mut bytes = vec![0; length as usize];
     file.read_exact(&mut bytes).map_err(cut)?;

@@ -10,7 +10,7 @@ use torrance_image::film::ranges::{cube_sum, fingerprint, fingerprint_of, part};
 
 use super::blocks::Block;
 
-/// Samples of a half, a chessboard's worth of a cell of 8 × 8 pixels ([`device::path::half_pixel`]).
+/// Samples of a half, a chessboard's worth of a cell of 4 × 4 pixels ([`device::path::half_pixel`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Portion {
     pub(super) half: u32,
@@ -192,10 +192,10 @@ mod tests {
         halves.map(|half| Portion { half, samples: samples.clone() }).collect()
     }
 
-    /// All halves are all parts of the image, however it is divided.
+    /// All halves are all parts of the image, however it is divided, if its last tiles are as wide as two cells.
     #[test]
     fn fingerprints_are_those_of_the_parts() {
-        for size @ [width, height] in [[1, 1], [9, 3], [37, 21], [64, 12]] {
+        for size @ [width, height] in [[5, 1], [14, 3], [37, 21], [64, 12]] {
             let samples = 3..19;
             for per_item in [None, Some(4), Some(16)] {
                 let mut rounds = Rounds::default();
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(Rounds::read(None, size, blocks.iter()), None, "blocks of rounds that are not there");
         assert_eq!(Rounds::read(None, size, [].into_iter()), Some(Rounds::default()));
         for bad in [
-            StoredRounds { portions: vec![[30, 32, 40]], ..stored.clone() },
+            StoredRounds { portions: vec![[120, 32, 40]], ..stored.clone() },
             StoredRounds { portions: vec![[13, 32, 32]], ..stored.clone() },
             StoredRounds { portions: vec![[13, 32, 40], [13, 40, 48]], ..stored.clone() },
             StoredRounds { per_item: Some(0), ..stored.clone() },

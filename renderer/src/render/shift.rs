@@ -16,7 +16,7 @@ use super::work::{Next, Verdict};
 use super::{Control, Observer, Part};
 
 /// Most items of a launch: with pixels of their own they take up to 112 MiB.
-const ITEMS: u32 = 1 << 16;
+const ITEMS: u32 = (1 << 21) / HALF;
 
 /// A machine that renders, and what it has at hand.
 pub(super) struct Shift<'a, 'o, B: Primitives> {

@@ -235,7 +235,7 @@ impl<'a> Work<'a> {
             looks.next = next;
         }
         if let Some(adaptive) = &mut adaptive {
-            adaptive.go_on(before.next_look, before.tightness, &before.ends);
+            adaptive.go_on(before.next_look, &before.ends);
         }
         // What some pixels have already, all are to have, but for rounds.
         let has = before.done.end_of_all().saturating_sub(whole.samples.start);
@@ -773,7 +773,6 @@ impl State {
             done,
             fingerprint,
             next_look: self.next_look(),
-            tightness: adaptive.map(|adaptive| adaptive.tightness),
             ends: adaptive
                 .filter(|_| !self.rounds.is_empty())
                 .map_or_else(Vec::new, |adaptive| adaptive.ends.clone()),

@@ -162,10 +162,10 @@ fn missing_parts_of_a_noise_are_told() {
     assert_eq!((&json["missing_parts"], &json["gaps"]), (&json!(["seed 0: 3..4"]), &json!([])));
     let command = command.lines().next().unwrap();
     let outcome = folder.run(&["merge", "a.exr", "-o", "m1.exr"]);
-    let several = "parts 2 to 3 of 3 are missing: torrance render scene.toml --size=20x12 --noise=20% --seed 0 --shard I/3 \
+    let several = "parts 2 to 3 of 3 are missing: torrance render scene.toml --noise=20% --size=20x12 --seed 0 --shard I/3 \
                    -o part-0-I-3.exr, for each I from 2 to 3";
     assert!(outcome.stderr.contains(several), "{outcome:?}");
-    assert_eq!(command, "render scene.toml --size=20x12 --noise=20% --seed 0 --shard 3/3 -o part-0-3-3.exr");
+    assert_eq!(command, "render scene.toml --noise=20% --size=20x12 --seed 0 --shard 3/3 -o part-0-3-3.exr");
     assert_eq!(folder.run(&command.split(' ').collect::<Vec<_>>()).code, Some(0));
     let outcome = folder.run(&["merge", "m.exr", "part-0-3-3.exr", "-o", "all.exr", "-q"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
@@ -338,7 +338,7 @@ fn a_damaged_checkpoint_hides_no_image() {
     let folder = Folder::new();
     for (broken, samples, message) in [
         (&b""[..], "--spp=8", "has all of its samples already"),
-        (b"torrCP1\n and no more", "--spp=8", "has all of its samples already"),
+        (b"torrCP2\n and no more", "--spp=8", "has all of its samples already"),
         (b"torr", "--spp=16", "extending \"a.exr\": 8 samples"),
     ] {
         render(&folder, "a.exr", &["--spp=8"]);
@@ -508,7 +508,11 @@ fn what_is_killed_goes_on_to_the_same_result() {
             victim.outputs.iter().for_each(|name| drop(fs::remove_file(folder.at(name))));
             let losses = kill_and_resume(&folder, &victim, wanted - all.kills, &mut random);
             for (name, expected) in victim.outputs.iter().zip(&expected) {
-                assert!(contents(&folder, name) == *expected, "{name} after {} kills", losses.kills);
+                let found = contents(&folder, name);
+                let text =
+                    |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(9999)]).into_owned();
+                let differs = || format!("{}, not {}", text(&found), text(expected));
+                assert!(found == *expected, "{name} after {} kills: {}", losses.kills, differs());
             }
             assert!(!folder.at(victim.kept).exists(), "{:?}", folder.names());
             all.kills += losses.kills.max(1);

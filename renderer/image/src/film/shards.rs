@@ -14,7 +14,16 @@ pub const PARTIAL_SAMPLES: &str = "partialSamples";
 pub const NOISE_GOAL: &str = "noiseGoal";
 
 /// The attributes by which an image is known as a render that can be gone on with, beside its seed.
-pub const OF_RENDER: [&str; 6] = ["sceneHash", SPP, SAMPLE_RANGES, PARTIAL_SAMPLES, NOISE_GOAL, FINGERPRINT];
+pub const OF_RENDER: [&str; 8] = [
+    "sceneHash",
+    SPP,
+    SAMPLE_RANGES,
+    PARTIAL_SAMPLES,
+    NOISE_GOAL,
+    NOISE_PARTS,
+    WHOLE_NOISE_PARTS,
+    FINGERPRINT,
+];
 
 /// The attribute for the number of samples per pixel of the whole render of which an image is a part.
 pub const WHOLE_SPP: &str = "wholeSpp";
@@ -69,14 +78,15 @@ impl Shard {
                 _ => return Ok(None),
             },
         };
+        let noise_parts = ranges(NOISE_PARTS)?.unwrap_or_default();
         let hex = |text: &String| u64::from_str_radix(text, 16).ok();
         Ok(Some(Self {
             ranges: ranges_of_file,
             partial: ranges(PARTIAL_SAMPLES)?.unwrap_or_default(),
             noise_goal: said(NOISE_GOAL).cloned(),
             whole: number(WHOLE_SPP),
-            noise_parts: ranges(NOISE_PARTS)?.unwrap_or_default(),
-            whole_noise_parts: number(WHOLE_NOISE_PARTS),
+            whole_noise_parts: number(WHOLE_NOISE_PARTS).filter(|_| !noise_parts.0.is_empty()),
+            noise_parts,
             fingerprint: said(FINGERPRINT).and_then(hex),
             arguments: said(ARGUMENTS).cloned(),
         }))
