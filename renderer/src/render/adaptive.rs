@@ -332,7 +332,8 @@ fn pairs(pending: &[Pending], missing: usize) -> impl Iterator<Item = (f32, f32)
     let last = missing.checked_sub(1);
     let enough = last.map(|last| *proportions.select_nth_unstable_by(last, f32::total_cmp).1);
     let parts = enough.into_iter().flat_map(|enough| PARTS.map(|part| part * enough.min(LARGEST)));
-    let alone = enough.filter(|enough| enough.is_finite());
+    // Up to the largest, it is the first of these.
+    let alone = enough.filter(|enough| enough.is_finite() && *enough > LARGEST);
     alone.into_iter().chain(parts).map(move |proportion| {
         let is_left = |pixel: &&Pending| pixel.proportion > proportion;
         let mut left: Vec<f32> = pending.iter().filter(is_left).map(|pixel| pixel.wanted).collect();

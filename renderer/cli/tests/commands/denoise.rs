@@ -41,15 +41,18 @@ fn relative_error(image: &[[f32; 3]], reference: &[[f32; 3]]) -> f64 {
     errors.sum::<f64>() / (3 * image.len()) as f64
 }
 
+/// Runs the program to a good end where it finds no Open Image Denoise. Returns what it prints to stdout.
+fn run_alone(folder: &Folder, arguments: &[&str]) -> String {
+    let output = folder.program(arguments).env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// By halves of the samples as part of a render, without them afterwards, and better by the former.
 #[test]
 fn torrance_denoises_by_itself() {
     let folder = Folder::new();
-    let run = |arguments: &[&str]| {
-        let output = folder.program(arguments).env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run = |arguments: &[&str]| run_alone(&folder, arguments);
     let size = ["render", "scene.toml", "--size=96x64", "--device=cpu"];
     run(&[&size[..], &["--spp=1024", "--seed=5", "-o", "reference.pfm"]].concat());
     let told = run(&[&size[..], &["--spp=8", "--denoise", "--json", "-o", "a.exr", "-o", "a.pfm"]].concat());
@@ -84,10 +87,7 @@ fn torrance_denoises_by_itself() {
 #[test]
 fn variants_of_sweeps_are_denoised() {
     let folder = Folder::new();
-    let run = |arguments: &[&str]| {
-        let output = folder.program(arguments).env("TORRANCE_OIDN", "nowhere.so").output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    };
+    let run = |arguments: &[&str]| run_alone(&folder, arguments);
     let common = ["--size=48x32", "--spp=8", "--device=cpu"];
     let sweep = ["sweep", "scene.toml", "--param=camera.fov=30,40", "--variants=v", "-o"];
     run(&[&sweep[..], &["noisy.png", "--csv=noisy.csv"], &common].concat());
