@@ -552,8 +552,9 @@ impl<B: Primitives> Run<B> {
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);
         let shape = films.shape();
-        // A fortieth of a second, and of a CPU, a few hundredths.
-        let paths_of_look = if B::FOLDS_FILMS { 1 << 17 } else { 1 << 25 };
+        // Of a GPU, a fortieth of a second, and what looking at each pixel takes; of a CPU, a few hundredths.
+        let pixels = u64::from(scene.width) * u64::from(scene.height);
+        let paths_of_look = if B::FOLDS_FILMS { (1 << 17) + pixels / 4 } else { (1 << 25) + 16 * pixels };
         let manner =
             Manner { first_paths, side_by_side: B::SIDE_BY_SIDE, paths_of_look, layers, film_bytes, shape };
         let mut shortage = begun.shortage;

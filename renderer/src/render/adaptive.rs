@@ -14,6 +14,7 @@ use std::ops::Range;
 use device::path::{HALF, half_count, half_pixel};
 use rayon::prelude::*;
 use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
+use torrance_image::film::order::nth;
 use torrance_image::film::{ImageEstimate, PIXELS_PER_TASK};
 
 use super::rounds::{Portion, Round};
@@ -45,7 +46,7 @@ impl ErrorGoal {
     pub fn shortfall(&self, measured: &ImageEstimate) -> Option<Shortfall> {
         let errors = self.measure.errors(measured);
         let within = 100.0 * part_within(&errors, self.bound);
-        (within < self.percentile).then(|| Shortfall { within, error: error_at(errors, self.percentile) })
+        (within < self.percentile).then(|| Shortfall { within, error: error_at(&errors, self.percentile) })
     }
 }
 
@@ -157,24 +158,27 @@ impl Adaptive {
     /// As many samples of all pixels as bring so many of them within the bound, if noise is what it seems.
     fn next_of_all(&self, squares: &[f32], end: u32) -> u32 {
         let taken = end - self.first;
-        let mut known: Vec<_> = squares.iter().copied().filter(|s| s.is_finite()).collect();
-        let at = (self.goal.percentile / 100.0 * known.len() as f64) as usize;
-        let at = at.min(known.len().saturating_sub(1));
-        let wanted = match known.is_empty() {
-            true => f64::INFINITY,
-            false => f64::from(*known.select_nth_unstable_by(at, f32::total_cmp).1) / self.goal.bound.powi(2),
-        };
+        let known = || squares.par_iter().with_min_len(PIXELS_PER_TASK).copied().filter(|s| s.is_finite());
+        let n = known().count();
+        let at = ((self.goal.percentile / 100.0 * n as f64) as usize).min(n.saturating_sub(1));
+        let wanted = nth(known, at).map_or(f64::INFINITY, |s| f64::from(s) / self.goal.bound.powi(2));
         self.at_most(taken, (wanted / f64::from(taken)).clamp(GROWTH_OF_ALL[0], GROWTH_OF_ALL[1]))
     }
 
     /// Samples for the halves that need them.
     fn of_halves(&mut self, (errors, squares): (&[f32], &[f32]), end: u32, paths_of_look: u64) -> Next {
+        let taken = end - self.first;
+        let of_all = self.ends.iter().all(|of_half| *of_half == end).then(|| self.next_of_all(squares, end));
+        let of_all = of_all.filter(|next| *next > taken);
+        // As many as that may be wasted: what halves need makes no difference.
+        let is_short = |next: &u32| u64::from(next - taken) * squares.len() as u64 <= paths_of_look;
+        if let Some(next) = of_all.filter(is_short) {
+            return Next::All(next);
+        }
         let needs = self.needs(errors, squares);
-        if self.ends.iter().all(|of_half| *of_half == end) {
-            let next = self.next_of_all(squares, end);
-            let wasted =
-                needs.iter().map(|need| u64::from(next - (need.ceil() as u32).clamp(end - self.first, next)));
-            if next > end - self.first && wasted.sum::<u64>() * u64::from(HALF) <= paths_of_look {
+        if let Some(next) = of_all {
+            let wasted = needs.iter().map(|need| u64::from(next - (need.ceil() as u32).clamp(taken, next)));
+            if wasted.sum::<u64>() * u64::from(HALF) <= paths_of_look {
                 return Next::All(next);
             }
         }
@@ -328,17 +332,16 @@ struct Pending {
 /// Proportions of what halves are asked to take, each with the fewest samples that every half must then have at least, for so many of
 /// the pixels to come within the bound; none if that is none.
 fn pairs(pending: &[Pending], missing: usize) -> impl Iterator<Item = (f32, f32)> {
-    let mut proportions: Vec<f32> = pending.iter().map(|pixel| pixel.proportion).collect();
+    let pending = || pending.par_iter().with_min_len(PIXELS_PER_TASK);
     let last = missing.checked_sub(1);
-    let enough = last.map(|last| *proportions.select_nth_unstable_by(last, f32::total_cmp).1);
+    let enough = last.and_then(|last| nth(|| pending().map(|pixel| pixel.proportion), last));
     let parts = enough.into_iter().flat_map(|enough| PARTS.map(|part| part * enough.min(LARGEST)));
     // Up to the largest, it is the first of these.
     let alone = enough.filter(|enough| enough.is_finite() && *enough > LARGEST);
     alone.into_iter().chain(parts).map(move |proportion| {
-        let is_left = |pixel: &&Pending| pixel.proportion > proportion;
-        let mut left: Vec<f32> = pending.iter().filter(is_left).map(|pixel| pixel.wanted).collect();
-        let last = (missing + left.len()).checked_sub(pending.len() + 1);
-        (proportion, last.map_or(0.0, |last| *left.select_nth_unstable_by(last, f32::total_cmp).1))
+        let left = || pending().filter(|pixel| pixel.proportion > proportion);
+        let last = (missing + left().count()).checked_sub(pending().len() + 1);
+        (proportion, last.and_then(|last| nth(|| left().map(|pixel| pixel.wanted), last)).unwrap_or(0.0))
     })
 }
 
@@ -398,7 +401,7 @@ mod tests {
 
     /// Samples of a pixel if all have as many.
     fn even(image: &ImageEstimate) -> f64 {
-        let error = error_at(GOAL.measure.errors(image), GOAL.percentile);
+        let error = error_at(&GOAL.measure.errors(image), GOAL.percentile);
         f64::from(TAKEN) * (error / GOAL.bound).powi(2)
     }
 

@@ -17,13 +17,14 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use device::film::{FilmPixel, FirstHitPixel, GroupPixel};
 use device::matte::MattePixel;
 use glam::DVec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use torrance_image::film::ranges::{fingerprint, parts};
 use torrance_image::film::write::Destination;
-use torrance_image::film::{Film, Pixel};
+use torrance_image::film::{Film, ImageEstimate, PIXELS_PER_TASK, Pixel};
 
 use super::blocks::{Block, Blocks};
-use super::films::{HostFilms, RawFilms, RawGroups, add_layers};
+use super::films::{HostFilms, RawFilms, RawGroups, pixel, whole_films};
 use super::first_hits::FirstHitSums;
 use super::rounds::{Rounds, StoredRounds};
 use super::work::Published;
@@ -105,12 +106,25 @@ impl Checkpoint {
     /// The image so far.
     pub(super) fn image(&self) -> Film {
         let [width, height] = self.header.size;
-        let mut image = self.base.image.clone().unwrap_or_else(|| Film::new(width, height));
+        let pixels = (0..width as usize * height as usize).into_par_iter().with_min_len(PIXELS_PER_TASK);
+        Film { width, height, pixels: pixels.map(|i| self.pixel(i)).collect() }
+    }
+
+    /// The image so far, and its noise.
+    pub(super) fn estimate(&self) -> ImageEstimate {
+        ImageEstimate::of_pixels(self.header.size, |i| self.pixel(i))
+    }
+
+    /// The samples of a pixel so far.
+    fn pixel(&self, i: usize) -> Pixel {
+        let [width, height] = self.header.size;
+        let mut samples = self.base.image.as_ref().map_or_else(Pixel::default, |film| film.pixels[i]);
         for part in &self.parts {
-            part.folded.iter().for_each(|film| image.merge(film));
-            add_layers(&mut image, &part.films.image);
+            part.folded.iter().for_each(|film| samples.merge(&film.pixels[i]));
+            let layers = whole_films(&part.films.image, width as usize * height as usize);
+            layers.for_each(|layer| samples.merge(&pixel(&layer[i])));
         }
-        image
+        samples
     }
 
     /// Films of the host, and those of one machine that can go on with them to the last bit.

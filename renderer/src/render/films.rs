@@ -49,13 +49,13 @@ pub(super) fn add_layers(film: &mut Film, layers: &[FilmPixel]) {
 }
 
 /// Films of `n` pixels each.
-fn whole_films<P>(layers: &[P], n: usize) -> std::slice::ChunksExact<'_, P> {
+pub(super) fn whole_films<P>(layers: &[P], n: usize) -> std::slice::ChunksExact<'_, P> {
     assert!(n > 0 && layers.len().is_multiple_of(n), "film layers of the wrong size");
     layers.chunks_exact(n)
 }
 
 /// The sums of a pixel, which back ends keep as pairs of `f32`.
-fn pixel(p: &FilmPixel) -> Pixel {
+pub(super) fn pixel(p: &FilmPixel) -> Pixel {
     let join = |hi: glam::Vec3, lo: glam::Vec3| {
         std::array::from_fn(|c| {
             let mut sum = Wide::from(f64::from(hi[c]));

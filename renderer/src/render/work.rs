@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use device::path::MegakernelArgs;
 use torrance_image::film::ranges::{SeedRanges, parts};
-use torrance_image::film::{Film, Image, ImageEstimate, Pixel, SampleRanges, Shard, Statistics};
+use torrance_image::film::{Film, Image, Pixel, SampleRanges, Shard, Statistics};
 use torrance_system::available_memory;
 
 use super::adaptive::{self, Adaptive};
@@ -572,7 +572,7 @@ impl<'a> Work<'a> {
         let taken = state.end - first;
         self.keep_snapshot(state);
         // Looks are after so many samples, not after so much time: images are the same each time.
-        let image = |state: &State| ImageEstimate::from(&state.checkpoint(self.size).image());
+        let image = |state: &State| state.checkpoint(self.size).estimate();
         let has_rounds = !state.rounds.is_empty();
         state.is_finished = match (state.looks, state.adaptive.take()) {
             (Some(mut looks), _) if state.end < most && taken >= looks.next => {

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::develop::Develop;
 use super::develop::luminance;
 use super::exposure::{Exposure, metered};
+use super::order::nth;
 use super::statistics::mean_luminance;
 use super::tone::Tonemap;
 use super::white_balance::WhiteBalance;
@@ -79,11 +80,11 @@ pub fn part_within(errors: &[f32], bound: f64) -> f64 {
 }
 
 /// The error that `percentile` percent of pixels do not exceed, of those whose error is a number; 0 of none.
-pub fn error_at(mut errors: Vec<f32>, percentile: f64) -> f64 {
-    errors.retain(|e| !e.is_nan());
-    let Some(last) = errors.len().checked_sub(1) else { return 0.0 };
-    let at = ((percentile / 100.0 * errors.len() as f64).ceil() as usize).saturating_sub(1).min(last);
-    f64::from(*errors.select_nth_unstable_by(at, f32::total_cmp).1)
+pub fn error_at(errors: &[f32], percentile: f64) -> f64 {
+    let known = || errors.par_iter().with_min_len(PIXELS_PER_TASK).copied().filter(|e| !e.is_nan());
+    let n = known().count();
+    let at = ((percentile / 100.0 * n as f64).ceil() as usize).min(n).saturating_sub(1);
+    nth(known, at).map_or(0.0, f64::from)
 }
 
 #[cfg(test)]
@@ -128,8 +129,8 @@ mod tests {
     fn errors_are_counted() {
         let errors: Vec<f32> = (1..=100).map(|i| i as f32).chain([f32::NAN]).collect();
         assert_eq!((part_within(&errors, 99.0), part_within(&errors, 98.5)), (0.99, 0.98));
-        assert_eq!((error_at(errors.clone(), 99.0), error_at(errors.clone(), 100.0)), (99.0, 100.0));
-        assert_eq!((error_at(errors.clone(), 0.0), error_at(errors, 50.0)), (1.0, 50.0));
-        assert_eq!((part_within(&[], 0.1), error_at(vec![], 50.0)), (1.0, 0.0));
+        assert_eq!((error_at(&errors, 99.0), error_at(&errors, 100.0)), (99.0, 100.0));
+        assert_eq!((error_at(&errors, 0.0), error_at(&errors, 50.0)), (1.0, 50.0));
+        assert_eq!((part_within(&[], 0.1), error_at(&[], 50.0)), (1.0, 0.0));
     }
 }

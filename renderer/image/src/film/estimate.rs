@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::format::Format;
 use super::image::{Image, ReadError};
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
-use super::{Film, PIXELS_PER_TASK, read_layers};
+use super::{Film, PIXELS_PER_TASK, Pixel, read_layers};
 
 /// An image and its noise estimate, the input of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,14 +54,7 @@ pub const PIXEL_FILTER: &str = "pixelFilter";
 
 impl From<&Film> for ImageEstimate {
     fn from(film: &Film) -> Self {
-        let pixels = || film.pixels.par_iter().with_min_len(PIXELS_PER_TASK);
-        let stderr = pixels().map(|p| p.stderr().map(|x| x as f32)).collect();
-        let samples = pixels().map(|p| p.count as f32).collect();
-        Self {
-            image: Image::from(film),
-            noise: Some(Noise { stderr, samples: Some(samples), is_independent: true }),
-            rounding: Rounding::Float,
-        }
+        Self::of_pixels([film.width, film.height], |i| film.pixels[i])
     }
 }
 
@@ -122,6 +115,24 @@ impl Noise {
 }
 
 impl ImageEstimate {
+    /// What the samples of each pixel tell, of an image of a size, row by row.
+    pub fn of_pixels([width, height]: [u32; 2], pixel: impl Fn(usize) -> Pixel + Sync) -> Self {
+        let n = width as usize * height as usize;
+        let (mut pixels, mut stderr, mut samples) = (vec![[0.0; 3]; n], vec![[0.0; 3]; n], vec![0.0; n]);
+        let places = pixels.par_iter_mut().zip(&mut stderr).zip(&mut samples).enumerate();
+        places.with_min_len(PIXELS_PER_TASK).for_each(|(i, ((mean, stderr), samples))| {
+            let pixel = pixel(i);
+            *mean = pixel.mean().map(|x| x as f32);
+            *stderr = pixel.stderr().map(|x| x as f32);
+            *samples = pixel.count as f32;
+        });
+        Self {
+            image: Image { width, height, pixels },
+            noise: Some(Noise { stderr, samples: Some(samples), is_independent: true }),
+            rounding: Rounding::Float,
+        }
+    }
+
     /// Drops noise about which nothing is known: all standard errors are infinite, as with a single sample.
     pub fn with_known_noise(mut self) -> Self {
         self.noise = self.noise.filter(|noise| noise.stderr.iter().flatten().any(|x| x.is_finite()));

@@ -18,6 +18,7 @@ pub mod layers;
 pub mod merge;
 pub mod mix;
 mod openexr;
+pub mod order;
 mod output;
 pub mod ranges;
 pub mod rescue;

@@ -6,9 +6,9 @@ use device::film::FilmPixel;
 use device::path::{HALF, Item, half_pixel};
 use glam::Vec3;
 use tier::Random;
-use torrance_image::film::Pixel;
 use torrance_image::film::error::{ErrorMeasure, part_within};
 use torrance_image::film::ranges::fingerprint;
+use torrance_image::film::{ImageEstimate, Pixel};
 
 use super::*;
 use crate::render::ErrorGoal;
