@@ -10,7 +10,7 @@ use serde::Serialize;
 use torrance_image::film::write::WrittenFile;
 use torrance_scene::limits::{available_memory, check_memory};
 
-use super::render::{ImageArgs, check_outputs_of};
+use super::render::{ImageArgs, check_outputs_of, check_sizes};
 use super::sharp::Sharp;
 use super::summary::{Outcome, report, wrote};
 use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, say, values};
@@ -148,6 +148,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (width, height) = (sharp.image.width, sharp.image.height);
     check_memory(width, height, BYTES_PER_PIXEL, available_memory())
         .map_err(|e| Failure::input(format_args!("\"{name}\": {e}")))?;
+    check_sizes(&targets, [width, height])?;
     let read = laps.lap();
 
     notes.display.phase(format!("starting {}", found.name()));

@@ -8,7 +8,7 @@ use torrance_image::film::mix::{Gains, Mixed, groups, mix};
 use torrance_image::film::write::WrittenFile;
 use torrance_image::film::{Extent, read_layers};
 
-use super::render::{ImageArgs, check_outputs_of};
+use super::render::{ImageArgs, check_outputs_of, check_sizes};
 use super::summary::{Outcome, report, wrote};
 use super::{EXIT_CODES, Failure, Notes, say, values};
 
@@ -90,6 +90,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     extent.check_memory("mixing it", BYTES + 2 * extent.bytes_per_pixel).map_err(|e| wrong(e.to_string()))?;
     let file = read_layers(&args.image).map_err(|e| wrong(e.to_string()))?;
     args.written.exr.check_ids_of(&file)?;
+    check_sizes(&targets, [file.width, file.height])?;
     let Mixed { layers, dropped, missing } = mix(&file, &gains).map_err(|e| wrong(e.to_string()))?;
     if missing > MOST_MISSING {
         let percent = 100.0 * missing;
