@@ -552,7 +552,7 @@ impl<B: Primitives> Run<B> {
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);
         let shape = films.shape();
-        // Of a GPU, a fortieth of a second, and what looking at each pixel takes; of a CPU, a few hundredths.
+        // What is traced in a fortieth of a second on a GPU, or a few hundredths on a CPU, and while the pixels are looked at.
         let pixels = u64::from(scene.width) * u64::from(scene.height);
         let paths_of_look = if B::FOLDS_FILMS { (1 << 17) + pixels / 4 } else { (1 << 25) + 16 * pixels };
         let manner =

@@ -88,9 +88,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     notes.display.phase(format!("reading {name}"));
     let extent = Extent::of(&args.image).map_err(|e| wrong(e.to_string()))?;
     extent.check_memory("mixing it", BYTES + 2 * extent.bytes_per_pixel).map_err(|e| wrong(e.to_string()))?;
+    check_sizes(&targets, [extent.width, extent.height])?;
     let file = read_layers(&args.image).map_err(|e| wrong(e.to_string()))?;
     args.written.exr.check_ids_of(&file)?;
-    check_sizes(&targets, [file.width, file.height])?;
     let Mixed { layers, dropped, missing } = mix(&file, &gains).map_err(|e| wrong(e.to_string()))?;
     if missing > MOST_MISSING {
         let percent = 100.0 * missing;

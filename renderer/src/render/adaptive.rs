@@ -170,17 +170,18 @@ impl Adaptive {
         let taken = end - self.first;
         let of_all = self.ends.iter().all(|of_half| *of_half == end).then(|| self.next_of_all(squares, end));
         let of_all = of_all.filter(|next| *next > taken);
-        // As many as that may be wasted: what halves need makes no difference.
-        let is_short = |next: &u32| u64::from(next - taken) * squares.len() as u64 <= paths_of_look;
-        if let Some(next) = of_all.filter(is_short) {
+        // If even all of it may be wasted, it makes no difference what halves need.
+        let most_wasted = |next: u32| u64::from(next - taken) * self.ends.len() as u64;
+        let may_waste = |samples: u64| samples * u64::from(HALF) <= paths_of_look;
+        if let Some(next) = of_all.filter(|next| may_waste(most_wasted(*next))) {
             return Next::All(next);
         }
         let needs = self.needs(errors, squares);
-        if let Some(next) = of_all {
-            let wasted = needs.iter().map(|need| u64::from(next - (need.ceil() as u32).clamp(taken, next)));
-            if wasted.sum::<u64>() * u64::from(HALF) <= paths_of_look {
-                return Next::All(next);
-            }
+        let wasted = |next: u32| -> u64 {
+            needs.iter().map(|need| u64::from(next - (need.ceil() as u32).clamp(taken, next))).sum()
+        };
+        if let Some(next) = of_all.filter(|next| may_waste(wasted(*next))) {
+            return Next::All(next);
         }
         let is_open = |(need, end): (&f32, &u32)| *need > (end - self.first) as f32 && *end < self.most;
         let open: Vec<u32> = (0..)
@@ -440,6 +441,19 @@ mod tests {
             let (within, found) = (within(&image, &needs), mean(&needs) / even(&image));
             assert!(within >= 0.99 && found <= 1.001, "{calm}: {within}, {found} of even samples");
         }
+    }
+
+    /// All pixels get samples if what that wastes takes no longer than a look, and else those that need them.
+    #[test]
+    fn short_passes_are_of_all_pixels() {
+        let image = image(|x, _| (TAKEN, if x < 8 { 0.02 } else { 0.002 }));
+        let next = |paths_of_look| adaptive(MOST).look(&image, TAKEN, paths_of_look);
+        let Next::All(all) = next(u64::MAX) else { panic!("not of all") };
+        let needs = needs(&adaptive(MOST), &image);
+        let wasted: u32 = needs.iter().map(|need| all - (need.ceil() as u32).clamp(TAKEN, all)).sum();
+        let paths = u64::from(wasted * HALF);
+        assert!(wasted > 0 && matches!(next(paths), Next::All(spp) if spp == all));
+        assert!(matches!(next(paths - 1), Next::Round(_)));
     }
 
     /// The end is when enough pixels are within the bound, or have all samples there may be, and not before.

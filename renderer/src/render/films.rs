@@ -41,7 +41,7 @@ pub fn film_of_layers(width: u32, height: u32, layers: &[FilmPixel]) -> Film {
 }
 
 /// Adds films of one size.
-pub(super) fn add_layers(film: &mut Film, layers: &[FilmPixel]) {
+fn add_layers(film: &mut Film, layers: &[FilmPixel]) {
     for layer in whole_films(layers, film.pixels.len()) {
         let pixels = film.pixels.par_iter_mut().with_min_len(PIXELS_PER_TASK).zip(layer);
         pixels.for_each(|(p, l)| p.merge(&pixel(l)));

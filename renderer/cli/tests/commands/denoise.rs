@@ -1,5 +1,7 @@
 //! `torrance denoise`.
 
+use torrance_image::film::encode::encode_layers;
+use torrance_image::film::layers::Samples;
 use torrance_image::film::{Layers, read, read_layers};
 
 use crate::program::Folder;
@@ -32,6 +34,27 @@ fn without_the_library_the_error_says_where_to_put_it() {
         assert!(stderr.starts_with(why), "{stderr}");
     }
     assert!(folder.names().is_empty(), "it is known before anything is rendered");
+}
+
+/// Sizes that a format has no room for are told before anything is made of an image.
+#[test]
+fn what_a_format_cannot_hold_is_refused_first() {
+    let folder = Folder::new();
+    let mut wide = Layers::new(16_385, 1);
+    for name in ["R", "G", "B", "lamp.R", "lamp.G", "lamp.B"] {
+        wide.push(name, Samples::Float(vec![1.0; 16_385]));
+    }
+    let bytes = encode_layers(wide, Default::default()).unwrap().bytes;
+    std::fs::write(folder.at("wide.exr"), bytes).unwrap();
+    for arguments in
+        [&["denoise"][..], &["mix", "--gain", "lamp=2"], &["defocus", "--radius", "3", "--device=cpu"]]
+    {
+        let outcome = folder.run(&[arguments, &["wide.exr", "-o", "out.webp"]].concat());
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        let why = "output \"out.webp\": the image has 16385×1 pixels, and .webp files at most 16384×16384";
+        assert!(outcome.stderr.contains(why), "{arguments:?}: {outcome:?}");
+    }
+    assert_eq!(folder.names(), ["wide.exr"]);
 }
 
 /// The mean square of the relative difference of images.

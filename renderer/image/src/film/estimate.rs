@@ -115,7 +115,7 @@ impl Noise {
 }
 
 impl ImageEstimate {
-    /// What the samples of each pixel tell, of an image of a size, row by row.
+    /// The estimate of an image from the samples of its pixels, row by row.
     pub fn of_pixels([width, height]: [u32; 2], pixel: impl Fn(usize) -> Pixel + Sync) -> Self {
         let n = width as usize * height as usize;
         let (mut pixels, mut stderr, mut samples) = (vec![[0.0; 3]; n], vec![[0.0; 3]; n], vec![0.0; n]);

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-/// Bits of the digits of a key, from the highest ones.
+/// Bits of each digit of a key, highest digit first.
 const DIGITS: [u32; 3] = [11, 11, 10];
 
-/// The value that `before` others come before in ascending order; `None` if there are not as many. NaNs come last, or first if their
-/// sign is negative, as in [`f32::total_cmp`]. `values` is gone through once for each digit and not copied: how many there are of each value
-/// of a digit says in which of them the one looked for is (radix selection).
+/// The value with exactly `before` others ahead of it in ascending order, as [`f32::total_cmp`] orders them, NaNs too; `None` if there are no
+/// more than `before` values. Goes through `values` once for each digit of their keys and copies nothing: how many values have each digit
+/// tells which digit comes next (radix selection).
 pub fn nth<I: ParallelIterator<Item = f32>>(values: impl Fn() -> I, mut before: usize) -> Option<f32> {
     let (mut prefix, mut shift) = (0_u64, u32::BITS);
     for bits in DIGITS {
@@ -38,7 +38,7 @@ pub fn nth<I: ParallelIterator<Item = f32>>(values: impl Fn() -> I, mut before: 
     Some(value(prefix as u32))
 }
 
-/// A number in the order of [`f32::total_cmp`].
+/// A number that sorts as [`f32::total_cmp`] does.
 fn key(value: f32) -> u32 {
     let bits = value.to_bits();
     if value.is_sign_negative() { !bits } else { bits | 1 << 31 }
