@@ -266,7 +266,9 @@ impl Machines {
         let request = Request { first_sample: spec.first_sample(), ..Request::new(budget, options) };
         let (rendered, device, on_device) =
             self.render_on((&spec.device, spec.threads), &data, request, watch)?;
-        Ok(Made { rendered, plan, scene: data, built, settings, device, on_device, name: name.to_owned() })
+        let noise_goal = spec.noise.filter(|_| !rendered.interrupted).and_then(|goal| goal.of_pixels());
+        let name = name.to_owned();
+        Ok(Made { rendered, plan, scene: data, built, settings, device, on_device, name, noise_goal })
     }
 
     /// Renders on a machine that is kept, or on several that are not. The second value is their name.

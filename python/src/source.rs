@@ -47,6 +47,8 @@ pub(crate) struct Made {
     pub(crate) on_device: Option<Arc<DeviceImage>>,
     /// What the image says that its scene is called.
     pub(crate) name: String,
+    /// The noise to which its pixels have samples, if it has reached that.
+    pub(crate) noise_goal: Option<String>,
 }
 
 /// A film of several renders, or one that comes from another process.
@@ -182,7 +184,8 @@ impl Source {
     fn own_attributes(&self) -> Attributes {
         match self {
             Self::Made(made) => {
-                let shard = made.rendered.taken.shard(made.settings.seed);
+                let noise_goal = made.noise_goal.clone();
+                let shard = Shard { noise_goal, ..made.rendered.taken.shard(made.settings.seed) };
                 made.about_render().attributes().into_iter().chain(shard.attributes()).collect()
             }
             Self::Sums(sums) => sums.attributes.clone(),
@@ -272,7 +275,9 @@ impl Source {
         match self {
             Self::Made(made) => made.rendered.interrupted,
             Self::Sums(sums) => sums.interrupted,
-            Self::Layers(layers, _) => layers.attributes.contains_key("partialSamples"),
+            Self::Layers(layers, _) => {
+                matches!(Shard::read(&layers.attributes), Ok(Some(shard)) if shard.is_interrupted())
+            }
         }
     }
 

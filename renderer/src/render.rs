@@ -103,6 +103,14 @@ pub enum NoiseGoal {
 pub struct DependentPixels;
 
 impl NoiseGoal {
+    /// What files say of it whose pixels lack samples that they had no need of.
+    pub fn of_pixels(&self) -> Option<String> {
+        match self {
+            Self::Pixels(goal) => Some(goal.to_string()),
+            Self::Image(_) => None,
+        }
+    }
+
     /// Whether a scene can be rendered to it.
     ///
     /// # Errors

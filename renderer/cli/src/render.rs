@@ -559,10 +559,7 @@ impl Render<'_> {
         let estimate = ImageEstimate::from(film);
         let noise = Statistics::relative_stderr_of(&estimate);
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
-        let noise_goal = match goal {
-            Some(NoiseGoal::Pixels(goal)) if !*interrupted => Some(goal.to_string()),
-            _ => None,
-        };
+        let noise_goal = goal.filter(|_| !*interrupted).and_then(|goal| goal.of_pixels());
         let seed = scene.settings.seed;
         let mut samples = rendered.taken.shard(seed);
         if goal.is_some() && share.parts > 1 {

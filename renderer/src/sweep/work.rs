@@ -1,5 +1,6 @@
 //! Renders the variants that are missing, and keeps of each what the sweep shows.
 
+use std::iter::once;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,8 +8,9 @@ use std::time::{Duration, Instant};
 use image::RgbImage;
 use rayon::prelude::*;
 use torrance_image::film::encode::{encode, encode_layers};
+use torrance_image::film::ranges::SeedRanges;
 use torrance_image::film::write::WriteError;
-use torrance_image::film::{Format, Image, ImageEstimate, Statistics};
+use torrance_image::film::{Format, Image, ImageEstimate, Shard, Statistics};
 
 use super::plan::FORMATS;
 use super::run::{Failures, Scene, render_all};
@@ -228,6 +230,7 @@ impl Sweep<'_> {
         let (name, device) = (plan.scene.clone(), self.device.to_owned());
         let mut about = provenance(name, device, (scene, *fingerprint), settings, &stored.record);
         about.settings.insert(0, ("variant", plan.name(i)));
+        about.samples = plan.noise.as_ref().and_then(|goal| adaptive_samples(goal, stored, about.seed));
         let encoded = match format {
             Format::Exr => encode_layers(stored.layers().saying(about.attributes()), plan.images.exr),
             format => {
@@ -242,4 +245,21 @@ impl Sweep<'_> {
         let bytes = encoded.map_err(|e| WriteError::new(&path, &e))?.bytes;
         write(&path, &bytes).map_err(|e| WriteError::new(&path, &e))
     }
+}
+
+/// The samples of an image whose samples went where the noise was: so many of each pixel, and more that some lack. `None` if all have as many.
+fn adaptive_samples(goal: &NoiseGoal, stored: &StoredVariant, seed: u32) -> Option<Shard> {
+    let fewest = stored.record.spp;
+    let counts = stored.measured.noise.as_ref()?.samples.as_deref()?;
+    let counted = counts.iter().fold(0.0_f32, |most, count| most.max(*count)) as u32;
+    // Samples that were left out do not count.
+    let most = counted.saturating_add(u32::try_from(stored.record.rejected).unwrap_or(u32::MAX));
+    let of = |samples| SeedRanges::of(seed, once(samples));
+    let shard = Shard {
+        ranges: of(0..most),
+        partial: of(fewest..most),
+        noise_goal: goal.of_pixels(),
+        ..Shard::default()
+    };
+    (counted > fewest).then_some(shard)
 }

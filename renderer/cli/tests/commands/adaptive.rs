@@ -171,3 +171,27 @@ fn what_is_not_reached_is_told() {
         render(&folder, "b.exr", &[&["--noise=5%", "--sampler=blue_noise"], of].concat());
     }
 }
+
+/// Images of variants say which samples they have, so that none counts twice.
+#[test]
+fn variants_of_sweeps_tell_their_samples() {
+    let folder = Folder::new();
+    let sweep = ["sweep", "scene.toml", "--param=camera.fov=40", "--variants=v", "-o", "sheet.png"];
+    let goal = ["--size=192x128", "--device=cpu", "--noise=1.5%", "--percentile=95"];
+    let outcome = folder.run(&[&sweep[..], &goal].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let variant = std::fs::read_dir(folder.at("v")).unwrap().map(|entry| entry.unwrap().path());
+    let variant = variant.into_iter().find(|path| path.extension().is_some_and(|e| e == "exr")).unwrap();
+    std::fs::copy(variant, folder.at("v.exr")).unwrap();
+    let of_v = counts(&layers(&folder, "v.exr"));
+    let (fewest, most) = (of_v.iter().min().unwrap(), of_v.iter().max().unwrap());
+    assert!(most > fewest);
+    let attributes = layers(&folder, "v.exr").attributes;
+    assert_eq!(attributes["sampleRanges"], format!("seed 0: 0..{most}"));
+    assert_eq!(attributes["partialSamples"], format!("seed 0: {fewest}..{most}"));
+    let rest = format!("--samples={fewest}..{most}");
+    render(&folder, "rest.exr", &[&rest, "--set=camera.fov=40"]);
+    let merged = folder.run(&["merge", "v.exr", "rest.exr", "-o", "m.exr"]);
+    assert_eq!(merged.code, Some(2), "{merged:?}");
+    assert!(merged.stderr.contains("would count twice"), "{merged:?}");
+}

@@ -484,7 +484,7 @@ impl Merge {
                 self.attributes.remove(key);
             }
         }
-        for key in [NOISE_GOAL, NOISE_PARTS, WHOLE_NOISE_PARTS] {
+        for key in [NOISE_GOAL, NOISE_PARTS, WHOLE_NOISE_PARTS, "denoiser"] {
             self.attributes.remove(key);
         }
         if let (Some(shard), Weight::Samples) = (&self.shard, self.weight) {
