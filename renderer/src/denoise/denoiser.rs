@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use torrance_image::film::image::is_finite;
+pub use torrance_image::film::layers::DENOISER;
 use torrance_image::film::{Image, Layers};
 use torrance_oidn::{Error as OidnError, Features, Kind, Library};
 
@@ -12,8 +13,6 @@ use crate::{Device, DeviceChoice, DeviceError, Machine, MachineError};
 
 /// The layer of EXR files that holds the denoised image.
 pub const LAYER: &str = "denoised";
-/// The attribute that says what has denoised it.
-pub const DENOISER: &str = "denoiser";
 
 /// Which denoiser is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

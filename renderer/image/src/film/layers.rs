@@ -14,6 +14,8 @@ pub const STDERR: &str = "stderr";
 
 /// The channel of sample counts.
 pub const SAMPLES: &str = "samples";
+/// The attribute that says what has denoised an image.
+pub const DENOISER: &str = "denoiser";
 
 /// What the names of layers begin with that hold the light of a group of lights: `light.sun.R`, and so on. They add up to the image.
 pub const LIGHT: &str = "light.";

@@ -8,7 +8,7 @@ use super::Film;
 use super::cryptomatte::{self, Coverage};
 use super::estimate::{PIXEL_FILTER, samples};
 use super::extent::{Extent, TooLittleMemory};
-use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::layers::{DENOISER, LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
 use super::mix::MIX;
 use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
 use super::shards::{NOISE_GOAL, NOISE_PARTS, PARTIAL_SAMPLES, Shard, WHOLE_NOISE_PARTS};
@@ -484,7 +484,7 @@ impl Merge {
                 self.attributes.remove(key);
             }
         }
-        for key in [NOISE_GOAL, NOISE_PARTS, WHOLE_NOISE_PARTS, "denoiser"] {
+        for key in [NOISE_GOAL, NOISE_PARTS, WHOLE_NOISE_PARTS, DENOISER] {
             self.attributes.remove(key);
         }
         if let (Some(shard), Weight::Samples) = (&self.shard, self.weight) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use torrance_text::{hint, quoted};
 
 use super::interrupted::RELATIVE_STDERR;
-use super::layers::{LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::layers::{DENOISER, LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
 use super::shards::OF_RENDER;
 
 /// The attribute that says how an image was mixed.
@@ -119,7 +119,7 @@ fn push_others(layers: &mut Layers, image: &Layers, common: Option<[f64; 3]>) ->
 /// Those of an image, but for what is of the scene that was rendered and of its noise.
 fn attributes(image: &Layers, gains: &Gains) -> BTreeMap<String, String> {
     let mut attributes = image.attributes.clone();
-    OF_RENDER.iter().chain(&[RELATIVE_STDERR, "denoiser"]).for_each(|name| drop(attributes.remove(*name)));
+    OF_RENDER.iter().chain(&[RELATIVE_STDERR, DENOISER]).for_each(|name| drop(attributes.remove(*name)));
     let gain = |(name, [r, g, b]): (&String, &[f64; 3])| format!("{name}={r},{g},{b}");
     let all = gains.iter().map(gain).collect::<Vec<_>>().join(" ");
     let mixed = attributes.get(MIX).map_or(all.clone(), |before| format!("{before}; {all}"));
