@@ -43,10 +43,14 @@ pub enum UnknownNoise {
 /// The layer of the first half of the samples, of which it has a channel, too, that says how many they are.
 pub const HALVES: &str = "halves";
 
+/// The part of a pixel's samples that each half has, at least. Where one has fewer, as in pixels of adaptive renders that get most of
+/// theirs later, its noise hides what the other one shows, and made halves are better.
+const LEAST_SHARE: f32 = 0.3;
+
 impl Halves {
     /// Those of an image and its layers. What is NaN or infinite is taken as black.
     ///
-    /// Where there is no layer [`HALVES`], or a pixel has all of its samples in one half, halves are made of the image and its standard errors: with x the value of a pixel, σ its
+    /// Where there is no layer [`HALVES`], or a pixel has almost all of its samples in one half, halves are made of the image and its standard errors: with x the value of a pixel, σ its
     /// error, and ξ a random number of the standard normal distribution, x + σξ and x − σξ are independent and have twice the variance
     /// of x, if the noise is normal (Rasines and Young 2023, "Splitting strategies for post-selection inference").
     ///
@@ -67,7 +71,7 @@ impl Halves {
             let [albedo, normal] = features;
             let mut color = counts.halves(first, &whole);
             if let Some(stderr) = &stderr {
-                // In adaptive renders, pixels that were done early.
+                // In adaptive renders, pixels that were done early, or got most samples late.
                 for i in (0..whole.len()).filter(|i| !Counts::is_divided(counts.0[*i])) {
                     (color[0][i], color[1][i]) = made_halves(i, whole[i], stderr[i]);
                 }
@@ -136,14 +140,14 @@ impl Counts {
         Some(Self((0..image.pixels()).map(|i| [first.samples.get(i), all.samples.get(i)]).collect()))
     }
 
-    /// Whether any pixel has samples in both halves.
+    /// Whether any pixel is divided.
     fn are_divided(&self) -> bool {
         self.0.iter().any(|n| Self::is_divided(*n))
     }
 
-    /// Whether there are samples in both halves.
+    /// Whether both halves have samples, and neither has far fewer.
     fn is_divided([first, all]: [f32; 2]) -> bool {
-        first > 0.0 && first < all
+        first.min(all - first) > 0.0 && first.min(all - first) >= LEAST_SHARE * all
     }
 
     fn shares(&self) -> Vec<f32> {
@@ -151,7 +155,8 @@ impl Counts {
         self.0.iter().map(share).collect()
     }
 
-    /// The means of both halves: what the samples of the first lack to those of all is the second. Where either has none, both are the mean of all.
+    /// The means of both halves: what the samples of the first lack to those of all is the second. Where they are not divided, both are the
+    /// mean of all.
     fn halves(&self, first: Vec<[f32; 3]>, whole: &[[f32; 3]]) -> [Vec<[f32; 3]>; 2] {
         let both = |((a, all), n): ((&[f32; 3], &[f32; 3]), &[f32; 2])| {
             if !Self::is_divided(*n) {
@@ -205,10 +210,10 @@ mod tests {
         layers
     }
 
-    /// Pixels that were done before the first half was get halves by their standard errors.
+    /// Pixels that were done before the first half was get halves by their standard errors, and those that got most samples after it.
     #[test]
-    fn halves_that_are_all_are_made() {
-        let halves = Halves::of(&image([4, 8, 0], 0.1)).unwrap();
+    fn halves_that_are_nearly_all_or_nothing_are_made() {
+        let halves = Halves::of(&image([4, 8, 2], 0.1)).unwrap();
         assert!(halves.are_of_samples);
         assert_eq!([halves.color[0][0], halves.color[1][0]], [[1.25; 3], [0.75; 3]]);
         for i in 1..3 {

@@ -84,8 +84,15 @@ const PARTS: [f32; 6] = [1.0, 0.9, 0.8, 0.6, 0.4, 0.0];
 const LARGEST: f32 = 4.0;
 /// Halves that a thread looks at, at least.
 const HALVES_PER_TASK: usize = 64;
-/// Items of a round, about: several for each thread of a large machine.
+/// Items of a round, about, as long as each has from [`MULTIPLE`] to [`PER_ITEM`] samples: several for each thread of a large machine.
 const ITEMS: u64 = (1 << 20) / HALF as u64;
+/// Samples of an item, at most, as long as there are no more than [`MOST_ITEMS`]: a launch of a fraction of a second then has more
+/// invocations than a GPU runs side by side. With 1024, it traces large images at half the speed.
+const PER_ITEM: u32 = 128;
+/// Items of a round, at most, unless each would have more than [`LARGEST_ITEM`]: they take 20 bytes each.
+const MOST_ITEMS: u64 = 1 << 22;
+/// Samples of an item, at most.
+const LARGEST_ITEM: u64 = 1 << 20;
 
 /// What is next, after a look at the errors.
 #[derive(Debug)]
@@ -348,8 +355,9 @@ fn pairs(pending: &[Pending], missing: usize) -> impl Iterator<Item = (f32, f32)
 
 /// Samples of an item, of a round that takes so many of halves: the same on all machines, so that images are.
 fn per_item(samples: u64) -> u32 {
-    let even = samples / ITEMS;
-    if even <= u64::from(MULTIPLE) { MULTIPLE } else { 1 << even.ilog2().min(10) }
+    let even = 1_u64 << (samples / ITEMS).max(1).ilog2();
+    let least = samples.div_ceil(MOST_ITEMS).next_power_of_two().min(LARGEST_ITEM);
+    even.clamp(MULTIPLE.into(), PER_ITEM.into()).max(least) as u32
 }
 
 #[cfg(test)]
@@ -454,6 +462,14 @@ mod tests {
         let paths = u64::from(wasted * HALF);
         assert!(wasted > 0 && matches!(next(paths), Next::All(spp) if spp == all));
         assert!(matches!(next(paths - 1), Next::Round(_)));
+    }
+
+    #[test]
+    fn rounds_have_items_enough_and_not_too_many() {
+        let of_items = [(0, 8), (8, 8), (16, 16), (31, 16), (128, 128), (1 << 12, 128), (1 << 13, 256), (1 << 30, 1 << 20)];
+        for (samples, expected) in of_items {
+            assert_eq!(per_item(samples * ITEMS), expected, "{samples} for each of {ITEMS}");
+        }
     }
 
     /// The end is when enough pixels are within the bound, or have all samples there may be, and not before.
