@@ -21,6 +21,9 @@ use renderer::{
     Resident,
 };
 use torrance_image::film::error::ErrorMeasure;
+use torrance_image::film::exposure::Exposure;
+use torrance_image::film::tone::Tonemap;
+use torrance_image::film::white_balance::WhiteBalance;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Options as LoadOptions, PathError, SceneValues};
 
@@ -336,7 +339,12 @@ fn render_on_all(
 
 /// The noise that ends a render.
 fn goal(bound: f64, of: &str, percentile: f64, is_uniform: bool) -> PyResult<NoiseGoal> {
-    let known = [("image", None), ("pixels", Some(ErrorMeasure::Relative))];
+    let displayed = ErrorMeasure::Displayed {
+        exposure: Exposure::Stops(0.0),
+        white_balance: WhiteBalance::default(),
+        tonemap: Tonemap::default(),
+    };
+    let known = [("image", None), ("pixels", Some(ErrorMeasure::Relative)), ("display", Some(displayed))];
     let goal = |measure| ErrorGoal { bound, measure, percentile, is_uniform };
     let measure = errors::named("noise_of: unknown", of, &known)?;
     Ok(measure.map_or(NoiseGoal::Image(bound), |measure| NoiseGoal::Pixels(goal(measure))))

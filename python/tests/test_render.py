@@ -107,6 +107,10 @@ def test_progress_ends_with_the_image_itself(scene):
 
 def test_noise_and_time_end_renders(scene):
     assert scene.render(noise=0.05, noise_of="image", **CPU).noise <= 0.05
+    displayed = scene.render(noise=0.02, noise_of="display", percentile=95, **CPU)
+    shown = lambda rgb: np.where(rgb <= 0.0031308, 12.92 * rgb, 1.055 * np.maximum(rgb, 1e-6) ** (1 / 2.4) - 0.055)
+    middle, error = [np.clip(x, 0, 1) for x in (displayed.radiance, displayed.radiance + displayed.stderr)]
+    assert np.quantile((shown(error) - shown(middle)).mean(axis=-1), 0.9) <= 0.03
     image = scene.render(noise=0.01, percentile=95, **CPU)
     luminance = lambda rgb: rgb @ [0.2126, 0.7152, 0.0722]
     errors = luminance(image.stderr) / np.maximum(luminance(image.radiance), 0.1 * luminance(image.radiance).mean())

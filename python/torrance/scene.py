@@ -203,8 +203,8 @@ class Scene:
 
         :param spp: samples per pixel, from 1; what the scene says if it is left out, or as many as ``noise`` or ``time`` take.
         :param noise: stop when noise is as low, > 0, as in ``0.01``, and take samples where it is not.
-        :param noise_of: what ``noise`` bounds: the relative standard errors of ``pixels``, or that of the ``image`` as a whole, which is
-            :attr:`Image.noise`.
+        :param noise_of: what ``noise`` bounds: the relative standard errors of ``pixels``; those of the ``display``, which shows them clipped
+            at white; or that of the ``image`` as a whole, which is :attr:`Image.noise`.
         :param percentile: percentage of the pixels whose errors are to be within the bound, above 0 and up to 100.
         :param uniform: take as many samples of every pixel, however noisy some are.
         :param time: stop after so many seconds, once every pixel has a sample.

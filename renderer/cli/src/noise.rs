@@ -4,9 +4,9 @@ use renderer::render::{ErrorGoal, NoiseGoal, Shortfall};
 use torrance_image::film::ImageEstimate;
 use torrance_image::film::error::ErrorMeasure;
 
-use super::Notes;
 use super::render::ImageArgs;
 use super::values;
+use super::{Failure, Notes};
 
 /// When noise ends a render.
 #[derive(Debug, Clone, clap::Args)]
@@ -19,9 +19,9 @@ pub(super) struct NoiseArgs {
     #[arg(long, value_name = "WHAT", default_value = "pixels", value_parser = values::choice(KINDS), requires = "noise")]
     noise_of: Kind,
 
-    /// Percentage of the pixels whose errors are to be within the bound of --noise
-    #[arg(long, value_name = "PERCENT", default_value = "99", value_parser = values::percentile, requires = "noise")]
-    percentile: f64,
+    /// Percentage of the pixels whose errors are to be within the bound of --noise [default: 99]
+    #[arg(long, value_name = "PERCENT", value_parser = values::percentile, requires = "noise")]
+    percentile: Option<f64>,
 
     /// Take as many samples of every pixel, however noisy some are
     #[arg(long, requires = "noise")]
@@ -60,6 +60,16 @@ impl NoiseArgs {
         self.noise.is_some()
     }
 
+    /// Checks that options go together.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match (self.noise_of, self.percentile) {
+            (Kind::Image, Some(_)) => Err(Failure::input(
+                "--percentile: --noise-of image bounds one number, not pixels; leave one of them out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it is what displays show that is bounded.
     pub(super) fn is_of_display(&self) -> bool {
         self.is_given() && self.noise_of == Kind::Display
@@ -73,7 +83,7 @@ impl NoiseArgs {
             Kind::Pixels => ErrorMeasure::Relative,
             Kind::Display => image.displayed(),
         };
-        let (percentile, is_uniform) = (self.percentile, self.uniform);
+        let (percentile, is_uniform) = (self.percentile.unwrap_or(99.0), self.uniform);
         Some(NoiseGoal::Pixels(ErrorGoal { bound, measure, percentile, is_uniform }))
     }
 }

@@ -6,10 +6,10 @@ use std::io;
 use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use renderer::assemble::{Flattened, SceneData};
-use renderer::denoise::{DENOISER, DenoiseError, DenoiserChoice, Denoising, Noisy};
+use renderer::denoise::{DENOISER, DenoiseError, Denoised, DenoiserChoice, Denoising, Noisy};
 use renderer::render::aov::AovPlan;
 use renderer::render::{
     Budget, Checkpoints, Control, Identity, IntegratorSummary, Kept, NoiseGoal, Observer, Options, Progress,
@@ -34,7 +34,7 @@ use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 use torrance_text::quoted_path;
 
-use super::denoise::{DENOISERS, denoised, find_denoising};
+use super::denoise::{DENOISERS, check_noise_is_known, denoised, find_denoising};
 use super::device::{self, MachineArgs};
 use super::exr::ExrArgs;
 use super::heatmap::{self, HeatmapArgs};
@@ -217,6 +217,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let heatmap = args.heatmap.check(images.chain(plot.iter().map(|plot| &plot.destination)))?;
     args.integrator.check(&args.stages)?;
     args.shard.check(&targets)?;
+    args.settings.noise.check()?;
     let mut plan = aov::plan(&args.aov, &targets)?;
     if plan.has_mattes() {
         args.image.exr.check_ids()?;
@@ -263,6 +264,9 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     render.open_screens(live, [scene.width, scene.height]);
     let mut share = args.shard.share(settings.spp, args.settings.spp.is_some())?;
     let goal = args.settings.noise.goal(&args.image, share.parts);
+    if let Some(denoising) = &render.denoising {
+        check_noise_is_known(denoising, settings.spp)?;
+    }
     if let Some(goal) = &goal {
         goal.check(&scene).map_err(Failure::input)?;
         // It depends on the noise what the whole render has.
@@ -278,6 +282,8 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         plan: &render.plan,
         exr: args.image.exr.depth,
         goal: goal.as_ref(),
+        goal_of_whole: args.goal_of_whole(),
+        is_denoised: render.denoising.is_some(),
         is_forced: args.force,
     };
     let found = args.resume.find(&wanted, &mut render.notes)?;
@@ -419,6 +425,15 @@ struct Render<'a> {
     notes: Notes,
 }
 
+/// What was made of an image that was complete.
+#[derive(Default)]
+struct OfComplete {
+    outputs: Vec<WrittenFile>,
+    failures: Vec<WriteError>,
+    /// What has removed its noise.
+    denoiser: Option<String>,
+}
+
 impl Render<'_> {
     /// Reads the scene and builds what machines take. The scene may read none of the files that are written, the `live` image among them.
     fn prepare(&mut self, live: Option<&Target>) -> Result<(RenderSettings, SceneData), Failure> {
@@ -475,7 +490,7 @@ impl Render<'_> {
         }
         let (spp, rejected_samples) = (image.spp, image.rejected);
         let about = provenance_of(&image, args.scene.file_name(), (scene, fingerprint), settings);
-        let (outputs, failures) = self.write_others(image, &about)?;
+        let OfComplete { outputs, failures, denoiser } = self.write_others(image, about.clone())?;
         self.seconds.write = self.laps.lap();
         self.seconds.total = self.laps.total();
         let (seconds, warnings) = (self.seconds, self.notes.end());
@@ -493,6 +508,7 @@ impl Render<'_> {
             mean_spp: f64::from(spp),
             most_spp: spp.into(),
             rejected_samples,
+            denoiser,
             seconds,
             outputs,
             warnings,
@@ -508,8 +524,8 @@ impl Render<'_> {
     fn write_others(
         &mut self,
         CompleteImage { layers, others, .. }: CompleteImage,
-        about: &Provenance,
-    ) -> Result<(Vec<WrittenFile>, Vec<WriteError>), Failure> {
+        mut about: Provenance,
+    ) -> Result<OfComplete, Failure> {
         if others.is_empty() && self.screens.is_empty() {
             return Ok(Default::default());
         }
@@ -519,20 +535,25 @@ impl Render<'_> {
         let image = image.ok_or_else(|| Failure::input(layers.no_image()))?;
         let clean = self.denoising.as_ref().map(|denoising| {
             let noisy = Noisy::new(layers.clone());
-            denoised(denoising, &noisy, &mut self.notes, &signals::is_stopping).map_err(Failure::running)
+            let begin = Instant::now();
+            let clean = denoised(denoising, &noisy, &mut self.notes, &signals::is_stopping);
+            self.seconds.denoise = begin.elapsed().as_secs_f64();
+            clean.map_err(Failure::running)
         });
-        let (image, layers) = match clean.transpose()? {
+        let (image, layers, denoiser) = match clean.transpose()? {
             Some((clean, _)) => {
                 let layers = clean.added_to(layers);
-                (clean.image, layers)
+                about = of_denoised(about, &clean);
+                (clean.image, layers, Some(clean.by))
             }
-            None => (image, layers),
+            None => (image, layers, None),
         };
         self.screens.show(image.pixels.clone());
         let written = self.args.image.settings_of(&image, self.is_model(), &others, &mut self.notes);
-        let files = write(&others, &image, &|| layers.clone(), &written, about, &mut self.notes);
+        let (outputs, failures) =
+            write(&others, &image, &|| layers.clone(), &written, &about, &mut self.notes);
         self.screens.end(&mut self.notes);
-        Ok(files)
+        Ok(OfComplete { outputs, failures, denoiser })
     }
 
     /// Writes the images of a scene, which has no geometry any more, and tells what happened. `why` the integrator was
@@ -559,7 +580,7 @@ impl Render<'_> {
         let estimate = ImageEstimate::from(film);
         let noise = Statistics::relative_stderr_of(&estimate);
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
-        let noise_goal = goal.filter(|_| !*interrupted).and_then(|goal| goal.of_pixels());
+        let noise_goal = args.goal_of_whole().filter(|_| !*interrupted);
         let seed = scene.settings.seed;
         let mut samples = rendered.taken.shard(seed);
         if goal.is_some() && share.parts > 1 {
@@ -581,7 +602,8 @@ impl Render<'_> {
             }
             seconds.denoise = laps.lap();
         }
-        if let Some(DenoiseError::Interrupted) = unclean {
+        let is_stopped = matches!(unclean, Some(DenoiseError::Interrupted));
+        if is_stopped {
             notes.warn("denoising was interrupted: the image is written with its noise".to_owned());
         }
         let clean = clean.as_ref();
@@ -616,12 +638,10 @@ impl Render<'_> {
                 args.image.settings_of(image, is_model, &targets, &mut notes)
             }
         };
-        let mut shown = about.clone();
-        if let Some(clean) = clean {
-            // The error is that of the noisy image.
-            shown.relative_stderr = None;
-            shown.settings.push((DENOISER, clean.by.clone()));
-        }
+        let shown = match clean {
+            Some(clean) => of_denoised(about.clone(), clean),
+            None => about.clone(),
+        };
         let (mut outputs, failed) = write(&targets, image, &layers, &written, &shown, &mut notes);
         screens.end(&mut notes);
         let mut failures = [unplaced, failed].concat();
@@ -647,8 +667,8 @@ impl Render<'_> {
         seconds.total = laps.total();
         let summary = Summary {
             device: about.device,
-            spp: progress.spp,
-            mean_spp: film.mean_spp(),
+            spp: record.spp,
+            mean_spp: record.mean_spp,
             most_spp: film.most_spp(),
             integrator: IntegratorSummary::new(rendered.integrator, why),
             seconds,
@@ -656,7 +676,7 @@ impl Render<'_> {
             mpaths_per_s: progress.mpaths_per_s(),
             rejected_samples: film.rejected(),
             denoiser: clean.map(|clean| clean.by.clone()),
-            interrupted: *interrupted,
+            interrupted: *interrupted || is_stopped,
             outputs,
             warnings: notes.end(),
             stages: rendered.stage_times.as_ref().map(StageSummary::from),
@@ -669,7 +689,6 @@ impl Render<'_> {
             }
         }
         unwritten(&failures, kept.as_deref())?;
-        let is_stopped = matches!(unclean, Some(DenoiseError::Interrupted));
         if let (Some(error), false) = (&unclean, is_stopped) {
             return Err(Failure::running(format_args!(
                 "the image is written as it is, with its noise: {error}"
@@ -689,6 +708,14 @@ impl Render<'_> {
         }
         Ok(if *interrupted || is_stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
     }
+}
+
+/// What the file of a denoised image says of it, of what it says of the noisy one.
+fn of_denoised(about: Provenance, clean: &Denoised) -> Provenance {
+    // The error is that of the noisy image.
+    let mut about = Provenance { relative_stderr: None, ..about };
+    about.settings.push((DENOISER, clean.by.clone()));
+    about
 }
 
 /// What the file of a complete image of a scene says of it.
@@ -845,6 +872,11 @@ pub(super) fn check_outputs_of(image: &Path, paths: &[PathBuf]) -> Result<Vec<Ta
 }
 
 impl Args {
+    /// The noise that the whole render is to reach, as files say it.
+    fn goal_of_whole(&self) -> Option<String> {
+        self.settings.noise.goal(&self.image, 1)?.of_pixels()
+    }
+
     /// What denoises the image, if that is wanted.
     fn denoising(&self) -> Result<Option<Denoising>, Failure> {
         let Some(choice) = self.denoise else { return Ok(None) };

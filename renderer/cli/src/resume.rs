@@ -7,10 +7,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use renderer::denoise::LAYER as DENOISED;
 use renderer::render::aov::{AovPlan, layers_of};
-use renderer::render::{Checkpoints, Identity, Kept, NoiseGoal, ResumeError, Resumed};
+use renderer::render::{Checkpoints, ErrorGoal, Identity, Kept, NoiseGoal, ResumeError, Resumed};
 use torrance_image::film::encode::ExrDepth;
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
+use torrance_image::film::ranges::SampleRanges;
 use torrance_image::film::write::{Destination, Target};
 use torrance_image::film::{Film, Format, ImageEstimate, Layers, Pixel, Shard, read_layers};
 use torrance_text::quoted_path;
@@ -55,6 +57,10 @@ pub(super) struct Wanted<'a> {
     pub(super) exr: ExrDepth,
     /// The noise to reach.
     pub(super) goal: Option<&'a NoiseGoal>,
+    /// What files say of it, which is that of the whole render.
+    pub(super) goal_of_whole: Option<String>,
+    /// Whether it is to be denoised.
+    pub(super) is_denoised: bool,
     pub(super) is_forced: bool,
 }
 
@@ -160,7 +166,8 @@ fn finished(wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
         notes.say(&["there is nothing to resume: beginning anew".to_owned()]);
         return Ok(Found::Nothing);
     };
-    if let Some(complete) = images.iter().position(|image| image.is_complete(wanted)) {
+    let done = images.iter().position(|image| image.is_done(wanted));
+    if let Some(complete) = done.or_else(|| images.iter().position(|image| image.is_complete(wanted))) {
         return complete_image(images, complete, wanted, notes).map(|image| Found::All(Box::new(image)));
     }
     let anew = |image: &Earlier, reason: &str| match wanted.is_forced {
@@ -195,7 +202,7 @@ fn complete_image(
     wanted: &Wanted<'_>,
     notes: &mut Notes,
 ) -> Result<CompleteImage, Failure> {
-    let (done, outdated): (Vec<_>, Vec<_>) = images.iter().partition(|image| image.is_complete(wanted));
+    let (done, outdated): (Vec<_>, Vec<_>) = images.iter().partition(|image| image.is_done(wanted));
     let is_done = |target: &&Target| done.iter().any(|image| image.path == target.destination.path);
     let others: Vec<_> = wanted.targets.iter().filter(|target| !is_done(target)).cloned().collect();
     let image = &images[complete];
@@ -235,13 +242,23 @@ impl Earlier {
     }
 
     /// Whether it was rendered to the noise that is asked for, and its pixels, each with as many samples as that took, have reached it.
-    fn has_reached_noise(&self, Wanted { identity, goal, .. }: &Wanted<'_>) -> bool {
-        let said = identity.get("noise");
-        let Some(NoiseGoal::Pixels(goal)) = goal else { return false };
-        let is_of_it =
-            !self.shard.partial.0.is_empty() && said.is_some() && self.shard.noise_goal.as_ref() == said;
+    fn has_reached_noise(&self, wanted: &Wanted<'_>) -> bool {
+        let Some(NoiseGoal::Pixels(goal)) = wanted.goal else { return false };
+        let Shard { partial, noise_goal, noise_parts, .. } = &self.shard;
+        let is_of_it = !partial.0.is_empty() && *noise_goal == wanted.goal_of_whole;
+        let has_parts = match wanted.share.parts {
+            1 => self.shard.missing_noise_parts().is_empty(),
+            parts => {
+                let part = wanted.share.part..wanted.share.part + 1;
+                let seeds: Vec<_> = noise_parts.0.values().collect();
+                self.shard.whole_noise_parts == Some(parts) && seeds == [&SampleRanges::from_iter([part])]
+            }
+        };
         let estimate = || ImageEstimate::from_layer(&self.layers, "", Format::Exr).ok();
-        is_of_it && estimate().is_some_and(|measured| goal.shortfall(&measured).is_none())
+        // Parts that have each reached what is asked of them may together miss the bound by a little.
+        let slack = if noise_parts.0.is_empty() || wanted.share.parts > 1 { 1.0 } else { 1.05 };
+        let goal = ErrorGoal { bound: slack * goal.bound, ..*goal };
+        is_of_it && has_parts && estimate().is_some_and(|measured| goal.shortfall(&measured).is_none())
     }
 
     /// Whether it has all samples, and is as it would be written.
@@ -250,6 +267,12 @@ impl Earlier {
         (has_all || self.has_reached_noise(wanted))
             && is_half(&self.layers) == (*exr == ExrDepth::Half)
             && plan.is_in(&self.layers)
+    }
+
+    /// Whether it is also denoised, if that is wanted.
+    fn is_done(&self, wanted: &Wanted<'_>) -> bool {
+        let is_denoised = || self.layers.rgb_channels(DENOISED).is_some();
+        self.is_complete(wanted) && (!wanted.is_denoised || is_denoised())
     }
 
     /// Checks that nothing is lost where it is replaced by what goes on with another image, and has these layers.
@@ -283,7 +306,8 @@ fn resumed(
     check_end(&samples, wanted)?;
     if plan.has_other_films() {
         let reason = "layers but stderr, samples and sums cannot be extended";
-        return Err(format!("{reason}; leave --aov and --denoise out, or --resume to begin anew"));
+        let instead = if wanted.is_denoised { "; torrance denoise takes it as it is" } else { "" };
+        return Err(format!("{reason}; leave --aov and --denoise out, or --resume to begin anew{instead}"));
     }
     if is_rounded(layers) && samples.end == share.samples.end && *exr == ExrDepth::Float {
         let reason = "it is rounded to half floats, of which --exr float cannot be made";

@@ -13,6 +13,7 @@ use torrance_text::shell_word;
 
 use super::Failure;
 use super::device::MachineArgs;
+use super::heatmap::HeatmapArgs;
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::live::LiveArgs;
 use super::render::ImageArgs;
@@ -215,6 +216,7 @@ fn of_one_part() -> HashSet<String> {
         ids::<StageArgs>(),
         ids::<ImageArgs>(),
         ids::<LiveArgs>(),
+        ids::<HeatmapArgs>(),
     ];
     groups.into_iter().flatten().chain(OF_ONE_PART.map(str::to_owned)).collect()
 }
@@ -334,7 +336,7 @@ mod tests {
             "--strict --spp=64 --set=a.b=2 --set=c=3 --samples 0..4 scene.toml --output a.exr",
             "-qo a.exr --set a.b=2 --spp 64 --set c=3 --strict -- scene.toml",
             "scene.toml -qoa.exr --device=cuda:1 --device-memory 2GiB --threads 3 --strict --checkpoint off --resume --force \
-             --json --set a.b=2 --set c=3 --integrator wavefront --pool 1000 --stage-times --no-sort --exposure 1 --exr half --spp 64",
+             --json --set a.b=2 --set c=3 --integrator wavefront --pool 1000 --stage-times --no-sort --heatmap map.png --exposure 1 --exr half --spp 64",
         ] {
             let arguments: Vec<_> = arguments.split_whitespace().collect();
             assert_eq!(

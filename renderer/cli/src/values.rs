@@ -271,7 +271,7 @@ pub(super) fn noise(text: &str) -> Result<f64, String> {
 /// A percentage of pixels: `99` or `99%`.
 pub(super) fn percentile(text: &str) -> Result<f64, String> {
     let text = text.strip_suffix('%').unwrap_or(text);
-    number(text, |x| *x > 0.0 && *x <= 100.0, "expected a percentage above 0 and up to 100, as in 99")
+    number(text, |x| *x > 1.0 && *x <= 100.0, "expected a percentage above 1 and up to 100, as in 99")
 }
 
 /// A probability of false alarms.

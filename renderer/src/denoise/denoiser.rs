@@ -6,7 +6,7 @@ use std::sync::Arc;
 use torrance_image::film::image::is_finite;
 pub use torrance_image::film::layers::DENOISER;
 use torrance_image::film::{Image, Layers};
-use torrance_oidn::{Error as OidnError, Features, Kind, Library};
+use torrance_oidn::{Error as OidnError, Features, Kind, Library, VARIABLE};
 
 use super::{Halves, UnknownNoise};
 use crate::{Device, DeviceChoice, DeviceError, Machine, MachineError};
@@ -43,6 +43,8 @@ pub enum Denoising {
         device: Device,
         /// CPU threads; all if `None`.
         threads: Option<usize>,
+        /// Why it is not the library that the user has named.
+        instead: Option<String>,
     },
 }
 
@@ -165,20 +167,23 @@ impl Denoising {
         threads: Option<usize>,
     ) -> Result<Self, DenoiseError> {
         let oidn = || Ok(Self::Oidn { library: Arc::new(Library::find(library)?), device, threads });
-        let nfor = || {
+        let nfor = |instead| {
             let choice = match device {
                 None => DeviceChoice::Auto,
                 Some(Kind::Cpu) => DeviceChoice::Cpu,
                 Some(Kind::Cuda) => DeviceChoice::Cuda(0),
             };
-            Ok(Self::Nfor { device: choice.find()?, threads })
+            Ok(Self::Nfor { device: choice.find()?, threads, instead })
         };
         match choice {
             DenoiserChoice::Oidn => oidn(),
-            DenoiserChoice::Nfor => nfor(),
+            DenoiserChoice::Nfor => nfor(None),
             // Who names a library wants it.
             DenoiserChoice::Auto if library.is_some() => oidn(),
-            DenoiserChoice::Auto => oidn().or_else(|_: DenoiseError| nfor()),
+            DenoiserChoice::Auto => oidn().or_else(|error: DenoiseError| {
+                let is_named = std::env::var_os(VARIABLE).is_some();
+                nfor(is_named.then(|| format!("{VARIABLE}: denoising by NFOR: {error}")))
+            }),
         }
     }
 
@@ -195,7 +200,7 @@ impl Denoising {
         matches!(self, Self::Nfor { .. })
     }
 
-    /// Starts it; with why it is not where it was to be, if so.
+    /// Starts it; with why it is not what, or where, it was to be, if so.
     ///
     /// # Errors
     /// There is no such device, or what it says.
@@ -209,10 +214,12 @@ impl Denoising {
                 };
                 Ok((Denoiser::Oidn(denoiser), None))
             }
-            Self::Nfor { device, threads } => {
+            Self::Nfor { device, threads, instead } => {
                 let mut device = device.clone();
                 let machine = device.start(*threads)?;
-                let surprise = device.surprise.map(|surprise| format!("denoising on the CPU: {surprise}"));
+                let on_cpu = device.surprise.map(|surprise| format!("denoising on the CPU: {surprise}"));
+                let surprises: Vec<_> = instead.clone().into_iter().chain(on_cpu).collect();
+                let surprise = (!surprises.is_empty()).then(|| surprises.join("; "));
                 Ok((Denoiser::Nfor(Box::new(machine)), surprise))
             }
         }

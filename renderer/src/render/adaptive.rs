@@ -15,6 +15,7 @@ use device::path::{HALF, half_count, half_pixel};
 use rayon::prelude::*;
 use torrance_image::film::error::{ErrorMeasure, error_at, part_within};
 use torrance_image::film::order::nth;
+use torrance_image::film::white_balance::WhiteBalance;
 use torrance_image::film::{ImageEstimate, PIXELS_PER_TASK};
 
 use super::rounds::{Portion, Round};
@@ -54,13 +55,14 @@ impl fmt::Display for ErrorGoal {
     /// As errors of checkpoints tell it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bound, measure, percentile, .. } = self;
-        write!(f, "{}% of {percentile}% of the pixels", 100.0 * bound)?;
-        match measure {
-            ErrorMeasure::Relative => Ok(()),
-            ErrorMeasure::Displayed { exposure, white_balance, tonemap } => {
-                write!(f, " as displayed ({exposure:?}, {white_balance:?}, {})", tonemap.name())
-            }
+        write!(f, "{}% of {percentile}% of the pixels", (100.0 * bound) as f32)?;
+        let ErrorMeasure::Displayed { exposure, white_balance, tonemap } = measure else { return Ok(()) };
+        write!(f, " as displayed (exposure {exposure}, ")?;
+        if *white_balance != WhiteBalance::default() {
+            let [r, g, b] = white_balance.white();
+            write!(f, "white {r:.4},{g:.4},{b:.4}, ")?;
         }
+        write!(f, "tone curve {})", tonemap.name())
     }
 }
 
@@ -466,7 +468,16 @@ mod tests {
 
     #[test]
     fn rounds_have_items_enough_and_not_too_many() {
-        let of_items = [(0, 8), (8, 8), (16, 16), (31, 16), (128, 128), (1 << 12, 128), (1 << 13, 256), (1 << 30, 1 << 20)];
+        let of_items = [
+            (0, 8),
+            (8, 8),
+            (16, 16),
+            (31, 16),
+            (128, 128),
+            (1 << 12, 128),
+            (1 << 13, 256),
+            (1 << 30, 1 << 20),
+        ];
         for (samples, expected) in of_items {
             assert_eq!(per_item(samples * ITEMS), expected, "{samples} for each of {ITEMS}");
         }

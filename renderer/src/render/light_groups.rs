@@ -29,9 +29,11 @@ pub enum LightChoice {
 impl LightChoice {
     /// The choice that a layer's name makes: `light:NAME` or `light:*`; `None` for layers of something else.
     pub fn of_layer(name: &str) -> Option<Self> {
-        name.strip_prefix("light:").map(|light| match light {
-            "*" => Self::Each,
-            light => Self::Named(light.to_owned()),
+        name.strip_prefix("light:").map(|light| {
+            match light.trim_matches('*').is_empty() && !light.is_empty() {
+                true => Self::Each,
+                false => Self::Named(light.to_owned()),
+            }
         })
     }
 
@@ -39,9 +41,15 @@ impl LightChoice {
     fn group(&self, name: &str) -> Option<String> {
         match self {
             Self::Each => Some(name.to_owned()),
-            Self::Named(pattern) => {
-                is_like(name, pattern).then(|| pattern.replace(['*', '?'], "").trim().to_owned())
-            }
+            Self::Named(pattern) => is_like(name, pattern).then(|| Self::name_of(pattern)),
+        }
+    }
+
+    /// The name of the group of a pattern: what is in it of names.
+    fn name_of(pattern: &str) -> String {
+        match pattern.replace(['*', '?'], "").trim() {
+            "" => "any".to_owned(),
+            name => name.to_owned(),
         }
     }
 
@@ -65,6 +73,9 @@ pub enum GroupError {
         /// The names of its lights.
         there: Vec<String>,
     },
+    /// All of its lights are in groups that are named more exactly.
+    #[error("light:{0}: its lights are all in other groups; leave it out, or the others")]
+    Taken(String),
     /// There is no light at all.
     #[error("the scene has no lights that could be grouped")]
     None,
@@ -115,6 +126,17 @@ impl LightGroups {
         };
         let groups: Vec<_> = lights.iter().map(|(light, name)| (*light, group(name))).collect();
         let names: BTreeSet<&String> = groups.iter().map(|(_, group)| group).collect();
+        let taken = choices.iter().find_map(|choice| match choice {
+            LightChoice::Named(pattern)
+                if pattern != REST && !names.contains(&LightChoice::name_of(pattern)) =>
+            {
+                Some(pattern)
+            }
+            _ => None,
+        });
+        if let Some(name) = taken {
+            return Err(GroupError::Taken(name.clone()));
+        }
         if names.len() > MOST_GROUPS {
             return Err(GroupError::TooMany(names.len()));
         }

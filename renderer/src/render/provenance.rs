@@ -15,8 +15,10 @@ pub struct RenderRecord {
     pub seconds: f64,
     /// Paths traced.
     pub paths: u64,
-    /// Samples per pixel taken.
+    /// Samples per pixel taken: those of the pixel that has fewest.
     pub spp: u32,
+    /// Samples per pixel, on average.
+    pub mean_spp: f64,
     /// Samples that were NaN or infinite, and left out.
     pub rejected: u64,
 }
@@ -26,7 +28,11 @@ impl From<&Rendered> for RenderRecord {
         Self {
             seconds: progress.elapsed.as_secs_f64(),
             paths: progress.paths,
-            spp: progress.spp,
+            spp: match progress.has_rounds {
+                true => film.fewest_spp().try_into().unwrap_or(u32::MAX),
+                false => progress.spp,
+            },
+            mean_spp: film.mean_spp(),
             rejected: film.rejected(),
         }
     }

@@ -13,6 +13,7 @@ use torrance_text::{hint, quoted};
 use super::SweepError;
 use super::verdict::VariantComparison;
 use super::work::{Sweep, VariantResult};
+use crate::render::RenderRecord;
 
 /// Results of a sweep.
 pub struct Results<'a> {
@@ -25,14 +26,16 @@ pub struct Results<'a> {
 }
 
 /// The columns after the statistics of the image.
-const OF_RENDER: [&str; 6] = ["loss", "spp", "paths", "seconds", "mpaths_per_s", "rejected_samples"];
+const OF_RENDER: [&str; 7] =
+    ["loss", "spp", "mean_spp", "paths", "seconds", "mpaths_per_s", "rejected_samples"];
 
 impl VariantResult {
     /// [`OF_RENDER`].
-    fn of_render(&self) -> [f64; 6] {
+    fn of_render(&self) -> [f64; 7] {
         let Self { record, statistics, .. } = self;
         let [spp, paths, rejected] = [u64::from(record.spp), record.paths, record.rejected].map(|n| n as f64);
-        [1.0 - statistics.mean, spp, paths, record.seconds, record.mpaths_per_s(), rejected]
+        let RenderRecord { mean_spp, seconds, .. } = *record;
+        [1.0 - statistics.mean, spp, mean_spp, paths, seconds, record.mpaths_per_s(), rejected]
     }
 
     /// The standard error of the mean luminance, of pixels that are independent.

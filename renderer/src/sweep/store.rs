@@ -103,6 +103,7 @@ const KEY: &str = "sweepKey";
 const SECONDS: &str = "renderTime";
 const PATHS: &str = "paths";
 const SPP: &str = "spp";
+const MEAN_SPP: &str = "meanSpp";
 const REJECTED: &str = "rejectedSamples";
 
 impl VariantStore {
@@ -161,6 +162,7 @@ impl VariantStore {
             seconds: said(SECONDS)?.parse().ok()?,
             paths: said(PATHS)?.parse().ok()?,
             spp: said(SPP)?.parse().ok()?,
+            mean_spp: said(MEAN_SPP)?.parse().ok()?,
             rejected: said(REJECTED)?.parse().ok()?,
         };
         let measured = ImageEstimate::from_layer(&layers, "", Format::Exr).ok()?;
@@ -210,6 +212,7 @@ fn encode(key: u64, variant: &StoredVariant) -> Result<Vec<u8>, EncodeError> {
         (SECONDS, record.seconds.to_string()),
         (PATHS, record.paths.to_string()),
         (SPP, record.spp.to_string()),
+        (MEAN_SPP, record.mean_spp.to_string()),
         (REJECTED, record.rejected.to_string()),
         (PIXEL_FILTER, "box".to_owned()),
     ];
@@ -244,7 +247,7 @@ mod tests {
             rejected: 0,
         };
         let film = Film { width: 3, height: 2, pixels: (0..6).map(pixel).collect() };
-        let record = RenderRecord { seconds: 0.1, paths: 1 << 40, spp: 7, rejected: 2 };
+        let record = RenderRecord { seconds: 0.1, paths: 1 << 40, spp: 7, mean_spp: 8.5, rejected: 2 };
         let lock = store.lock().unwrap();
         assert!(store.is_empty() && store.lock().is_err());
         assert_eq!(store.find(5), None);

@@ -75,6 +75,7 @@ pub struct VariantSummary {
 struct ResultSummary {
     statistics: Statistics,
     spp: u32,
+    mean_spp: f64,
     paths: u64,
     seconds: f64,
     mpaths_per_s: f64,
@@ -86,6 +87,7 @@ impl From<&VariantResult> for ResultSummary {
         Self {
             statistics: *statistics,
             spp: record.spp,
+            mean_spp: record.mean_spp,
             paths: record.paths,
             seconds: record.seconds,
             mpaths_per_s: record.mpaths_per_s(),

@@ -20,12 +20,22 @@ pub(crate) fn find_denoising(choice: DenoiserChoice, machine: &MachineArgs) -> R
     let found = Denoising::find(choice, None, is_cpu.then_some(Kind::Cpu), machine.threads);
     let found = match (found, machine.device.value.clone()) {
         // On the GPU that renders.
-        (Ok(Denoising::Nfor { threads, .. }), FleetChoice::One(gpu @ DeviceChoice::Cuda(_))) => {
-            gpu.find().map(|device| Denoising::Nfor { device, threads }).map_err(DenoiseError::from)
+        (Ok(Denoising::Nfor { threads, instead, .. }), FleetChoice::One(gpu @ DeviceChoice::Cuda(_))) => {
+            gpu.find().map(|device| Denoising::Nfor { device, threads, instead }).map_err(DenoiseError::from)
         }
         (found, _) => found,
     };
     found.map_err(|error| Failure::input(format_args!("--denoise: {error}")))
+}
+
+/// Checks that a render of so many samples per pixel tells what its noise is, if that has to be known.
+pub(crate) fn check_noise_is_known(denoising: &Denoising, spp: u32) -> Result<(), Failure> {
+    match denoising.takes_halves() && spp < 2 {
+        true => Err(Failure::input(
+            "--denoise: NFOR tells noise by how samples of a pixel differ; take at least two (--spp 2)",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The image without its noise, unless somebody `wants_end` on the way; with how long the denoiser took to start, seconds.

@@ -12,8 +12,8 @@ use torrance_image::film::write::WrittenFile;
 
 use super::render::{ImageArgs, check_outputs_of, check_sizes};
 use super::summary::{Outcome, report, wrote};
-use super::{EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, clock, say, signals, values};
-pub(super) use denoising::{DENOISERS, denoised, find_denoising};
+use super::{EXIT_CODES, Failure, Laps, Notes, clock, say, signals, values};
+pub(super) use denoising::{DENOISERS, check_noise_is_known, denoised, find_denoising};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,9 +123,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     noisy::warn(&noisy, &name, &mut notes);
     let read = laps.lap();
 
-    signals::begin_render();
-    let (clean, start) = match denoised(&denoising, &noisy, &mut notes, &signals::is_stopping) {
-        Err(DenoiseError::Interrupted) => return Ok(ExitCode::from(INTERRUPTED)),
+    // A signal ends the program: there is nothing yet to be kept.
+    let (clean, start) = match denoised(&denoising, &noisy, &mut notes, &|| false) {
         Err(error @ DenoiseError::UnknownNoise(_)) => {
             return Err(Failure::input(format_args!("\"{name}\": {error}")));
         }

@@ -17,7 +17,7 @@ use renderer::sweep::{
 };
 use renderer::{Device, Machine, MachineError};
 
-use super::denoise::{DENOISERS, find_denoising};
+use super::denoise::{DENOISERS, check_noise_is_known, find_denoising};
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::render::{ImageArgs, SettingArgs};
@@ -156,6 +156,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let outputs = Outputs::check(args)?;
     args.integrator.check(&StageArgs::default())?;
+    args.settings.noise.check()?;
     signals::catch(args.quiet);
     renderer::limit_threads(args.machine.threads);
     let mut notes = Notes::new(args.quiet);
@@ -166,7 +167,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let machines = threads.spawn(|| Machines::start(&args.machine));
         let plan = prepare(args, &outputs, (&mut laps, &mut seconds), &mut notes);
         let denoiser = denoising.as_ref().map(Denoising::name);
-        let plan = plan.map(|plan| Plan { denoiser, ..plan });
+        let plan = plan.and_then(|plan| match &denoising {
+            Some(denoising) => {
+                let few = plan.variants.iter().map(|variant| variant.settings.spp).min().unwrap_or(u32::MAX);
+                check_noise_is_known(denoising, few).map(|()| Plan { denoiser, ..plan })
+            }
+            None => Ok(plan),
+        });
         let machines = machines.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok::<_, Failure>((plan?, machines))
     })?;

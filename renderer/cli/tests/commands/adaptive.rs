@@ -113,6 +113,28 @@ fn parts_reach_the_noise_together() {
         within(&all, 0.015),
         within(&one, 0.015)
     );
+    // Together they are done, and alone only as parts.
+    let goal = ["--noise=1.5%", "--percentile=95", "--spp=65536"];
+    let resumed = |image: &str, more: &[&str]| {
+        let command = ["render", "scene.toml", "--size=192x128", "--device=cpu", "--resume", "-o", image];
+        folder.run(&[&command[..], &goal, more].concat())
+    };
+    for (image, options) in [("all.exr", &[][..]), ("1.exr", &["--shard=1/2"])] {
+        let outcome = resumed(image, options);
+        assert!(outcome.stderr.contains("has reached its noise already"), "{image}: {outcome:?}");
+    }
+    for (image, options) in
+        [("1.exr", &[][..]), ("1.exr", &["--shard=2/2"]), ("all.exr", &["--percentile=96"])]
+    {
+        let outcome = resumed(image, options);
+        assert_eq!(outcome.code, Some(2), "{image} {options:?}: {outcome:?}");
+    }
+    // Parts that went to different noises.
+    render(&folder, "other.exr", &["--noise=3%", "--percentile=95", "--spp=65536", "--shard=2/2"]);
+    let outcome = folder.run(&["merge", "1.exr", "other.exr", "-o", "mixed.exr"]);
+    let why = "parts went to different noises, and together reach neither: \
+               1.5% of 95% of the pixels; 3% of 95% of the pixels";
+    assert!(outcome.stderr.contains(why), "{outcome:?}");
 }
 
 /// A render that has reached its noise is done, and not interrupted.
@@ -156,7 +178,8 @@ fn what_is_not_reached_is_told() {
     assert!(outcome.stderr.contains(" % of its pixels within 0.100 %, and 99 % within "), "{outcome:?}");
     for (options, message) in [
         (&["--uniform"][..], "--noise <ERROR>"),
-        (&["--noise=1%", "--percentile=0"], "expected a percentage above 0 and up to 100, as in 99"),
+        (&["--noise=1%", "--percentile=0"], "expected a percentage above 1 and up to 100, as in 99"),
+        (&["--noise=1%", "--percentile=90", "--noise-of=image"], "bounds one number, not pixels"),
         (&["--noise=1%", "--noise-of=pixel"], "similar value exists: 'pixels'"),
         (&["--noise=1%", "--heatmap=map.jpg"], "a heatmap is a .png file"),
         (&["--noise=1%", "--heatmap=b.png", "-o=b.png"], "given twice"),

@@ -79,6 +79,7 @@ fn torrance_denoises_by_itself() {
     let size = ["render", "scene.toml", "--size=96x64", "--device=cpu"];
     run(&[&size[..], &["--spp=1024", "--seed=5", "-o", "reference.pfm"]].concat());
     let told = run(&[&size[..], &["--spp=8", "--denoise", "--json", "-o", "a.exr", "-o", "a.pfm"]].concat());
+    assert!(told.contains("TORRANCE_OIDN: denoising by NFOR: Open Image Denoise is not found"), "{told}");
     assert!(told.contains("\"denoiser\": \"NFOR on CPU"), "{told}");
     assert!(told.contains(", by halves of the samples, by albedo and normals\""), "{told}");
     let layers = read_layers(&folder.at("a.exr")).unwrap();
@@ -104,6 +105,49 @@ fn torrance_denoises_by_itself() {
     let outcome = folder.run(&["denoise", "a.exr", "-o", "d.png", "--denoiser=nfor", "--library=x"]);
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
     assert!(outcome.stderr.starts_with("error: --library: NFOR takes no library"), "{outcome:?}");
+}
+
+/// An image that has all of its samples, and the layers that the denoiser takes, needs no other render to be denoised.
+#[test]
+fn what_is_rendered_is_denoised_later() {
+    let folder = Folder::new();
+    let render = ["render", "scene.toml", "--size=48x32", "--spp=8", "--device=cpu", "--json", "-o", "a.exr"];
+    let resumed = |more: &[&str]| folder.run(&[&render[..], &["--resume"], more].concat());
+    assert_eq!(folder.run(&[&render[..], &["--aov=albedo,N,halves"]].concat()).code, Some(0));
+    let noisy = read_layers(&folder.at("a.exr")).unwrap();
+    assert!(noisy.rgb("denoised").is_none());
+    let outcome = resumed(&["--denoise=nfor", "-o", "a.pfm"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("\"denoiser\": \"NFOR on CPU") && outcome.stdout.contains("\"paths\": 0,"),
+        "{outcome:?}"
+    );
+    let both = read_layers(&folder.at("a.exr")).unwrap();
+    let clean = both.rgb("denoised").expect("a layer");
+    assert_eq!((both.rgb(""), both.channel("samples")), (noisy.rgb(""), noisy.channel("samples")));
+    assert_eq!(read(&folder.at("a.pfm")).unwrap().pixels, clean);
+    // Once.
+    let bytes = || std::fs::read(folder.at("a.exr")).unwrap();
+    let before = bytes();
+    assert_eq!(resumed(&["--denoise=nfor"]).code, Some(0));
+    assert!(bytes() == before);
+    // One without what the denoiser takes stays as it is, too.
+    assert_eq!(folder.run(&render).code, Some(0));
+    let outcome = resumed(&["--denoise=nfor"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("torrance denoise takes it as it is"), "{outcome:?}");
+}
+
+#[test]
+fn the_noise_of_one_sample_is_not_known() {
+    let folder = Folder::new();
+    for arguments in [&["render", "scene.toml"][..], &["sweep", "scene.toml", "--param=camera.fov=30,40"]] {
+        let outcome =
+            folder.run(&[arguments, &["--spp=1", "--denoise=nfor", "--device=cpu", "-o", "a.png"]].concat());
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains("take at least two (--spp 2)"), "{outcome:?}");
+    }
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
 /// Each variant of a sweep is what a render of it is, and its numbers are those of the noisy image.

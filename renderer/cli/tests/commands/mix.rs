@@ -130,11 +130,34 @@ fn mistakes_are_told_and_nothing_is_written() {
         assert!(outcome.stderr.contains(message), "{arguments:?}: {outcome:?}");
         assert!(!folder.at("mixed.exr").exists());
     }
-    let outcome =
-        folder.run(&["render", "lit.toml", "-o", "other.exr", "--aov", "light:lmap", "--device=cpu"]);
-    assert_eq!(outcome.code, Some(2), "{outcome:?}");
-    let message = "lit.toml: --aov: light:lmap: the scene has no such light; did you mean \"lamp\"?";
-    assert!(outcome.stderr.contains(message), "{outcome:?}");
+    for (layers, message) in [
+        ("light:lmap", "light:lmap: the scene has no such light; did you mean \"lamp\"?"),
+        (
+            "light:lamp,light:la*",
+            "light:la*: its lights are all in other groups; leave it out, or the others",
+        ),
+    ] {
+        let outcome = folder.run(&["render", "lit.toml", "-o", "other.exr", "--aov", layers, "--device=cpu"]);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains(&format!("lit.toml: --aov: {message}")), "{outcome:?}");
+    }
+}
+
+#[test]
+fn groups_have_names() {
+    let folder = rendered();
+    for (choices, expected) in [
+        ("light:**", ["lamp", "spark"]),
+        ("light:l*,light:rest", ["l", "rest"]),
+        ("light:?amp,light:*", ["amp", "spark"]),
+        ("light:????,light:rest", ["any", "rest"]),
+    ] {
+        run(&folder, &["render", "lit.toml", "-o", "a.exr", "--spp=1", "--aov", choices, "--device=cpu"]);
+        let layers = read_layers(&folder.at("a.exr")).unwrap();
+        let reds = layers.channels.iter().filter_map(|channel| channel.name.strip_suffix(".R"));
+        let groups: Vec<_> = reds.filter_map(|name| name.strip_prefix("light.")).collect();
+        assert_eq!(groups, expected, "{choices}");
+    }
 }
 
 /// Neither is a mix a render that could be merged with others or extended, nor are its halves those of other powers.

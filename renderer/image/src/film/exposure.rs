@@ -1,5 +1,6 @@
 //! Exposure: as users write it, and as an image is metered.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::develop::luminance;
@@ -24,6 +25,16 @@ pub enum Exposure {
 /// What [`Exposure::from_str`] takes.
 const EXPECTED: &str = "expected stops from -100 to 100, as in 1.5 or -2; auto; or a camera's exposure, as in ev100=12 or \
                         f/8,1/125,iso=100";
+
+impl fmt::Display for Exposure {
+    /// As it is read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stops(stops) => write!(f, "{stops}"),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
+}
 
 impl FromStr for Exposure {
     type Err = String;

@@ -507,6 +507,10 @@ impl Merge {
             ));
         }
         let shard = self.shard.filter(|_| self.weight == Weight::Samples);
+        if let Some(goals) = shard.as_ref().and_then(Shard::differing_goals) {
+            self.warnings
+                .push(format!("parts went to different noises, and together reach neither: {goals}"));
+        }
         Ok(MergedImage { layers, shard, warnings: self.warnings })
     }
 

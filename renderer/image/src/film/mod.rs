@@ -181,6 +181,11 @@ impl Film {
         self.samples() as f64 / self.pixels.len().max(1) as f64
     }
 
+    /// Number of samples in the sums of the pixel that has fewest.
+    pub fn fewest_spp(&self) -> u64 {
+        self.pixels.iter().map(|p| p.count).min().unwrap_or(0)
+    }
+
     /// Number of samples in the sums of the pixel that has most.
     pub fn most_spp(&self) -> u64 {
         self.pixels.iter().map(|p| p.count).max().unwrap_or(0)

@@ -1,6 +1,6 @@
 //! What the file of an image says of its samples, so that parts of one render can be put together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::once;
 use std::ops::Range;
 
@@ -12,6 +12,9 @@ pub const PARTIAL_SAMPLES: &str = "partialSamples";
 
 /// The attribute of EXR files for the noise that pixels were to reach, where that is why some have more samples than others.
 pub const NOISE_GOAL: &str = "noiseGoal";
+
+/// Between several of these noises.
+const AND: &str = "; ";
 
 /// The attributes by which an image is known as a render that can be gone on with, beside its seed.
 pub const OF_RENDER: [&str; 8] = [
@@ -45,7 +48,7 @@ pub struct Shard {
     pub ranges: SeedRanges,
     /// Those of them that some pixels lack.
     pub partial: SeedRanges,
-    /// The noise for which they lack them; `None` if the render was interrupted.
+    /// The noise for which they lack them, which is that of the whole render; `None` if the render was interrupted.
     pub noise_goal: Option<String>,
     /// Samples per pixel of the whole render, if this is a part of one.
     pub whole: Option<u32>,
@@ -101,7 +104,7 @@ impl Shard {
             (PARTIAL_SAMPLES, partial),
             (NOISE_GOAL, self.noise_goal.clone().filter(|_| is_partial)),
             (WHOLE_SPP, self.whole.map(|spp| spp.to_string())),
-            (NOISE_PARTS, self.whole_noise_parts.map(|_| self.noise_parts.to_string())),
+            (NOISE_PARTS, (!self.noise_parts.0.is_empty()).then(|| self.noise_parts.to_string())),
             (WHOLE_NOISE_PARTS, self.whole_noise_parts.map(|parts| parts.to_string())),
             (FINGERPRINT, self.fingerprint.map(|sum| format!("{sum:016x}"))),
             (ARGUMENTS, self.arguments.clone()),
@@ -123,6 +126,12 @@ impl Shard {
         !self.partial.0.is_empty() && self.noise_goal.is_none()
     }
 
+    /// The noises to which its parts went that were to reach one together, if they are several.
+    pub fn differing_goals(&self) -> Option<&str> {
+        let goals = self.noise_goal.as_deref().filter(|goals| goals.contains(AND));
+        goals.filter(|_| !self.noise_parts.0.is_empty())
+    }
+
     /// Whether every pixel has all samples that any pixel of another image of the same render has.
     pub fn includes(&self, other: &Self) -> bool {
         self.ranges.include(&other.ranges) && self.partial.overlap(&other.ranges).is_none()
@@ -134,8 +143,12 @@ impl Shard {
         self.ranges.merge(&other.ranges);
         self.noise_goal = match (self.is_interrupted() || other.is_interrupted(), self.partial.0.is_empty()) {
             (true, _) => None,
-            (false, false) => self.noise_goal.take(),
             (false, true) => other.noise_goal.clone(),
+            (false, false) => {
+                let goals = [self.noise_goal.take(), other.noise_goal.clone()].into_iter().flatten();
+                let apart = goals.flat_map(|goals| goals.split(AND).map(str::to_owned).collect::<Vec<_>>());
+                Some(apart.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(AND))
+            }
         };
         self.partial.merge(&other.partial);
         self.fingerprint = self.fingerprint.zip(other.fingerprint).map(|(a, b)| a.wrapping_add(b));
@@ -143,10 +156,13 @@ impl Shard {
             self.arguments.clone_from(&other.arguments);
         }
         self.whole = self.whole.max(other.whole);
-        self.noise_parts.merge(&other.noise_parts);
-        // Parts of one division.
+        // Parts of one division; of several, nobody knows what is missing.
         self.whole_noise_parts =
-            self.whole_noise_parts.filter(|parts| other.whole_noise_parts == Some(*parts));
+            match [&*self, other].map(|shard| (shard.whole_noise_parts, &shard.noise_parts)) {
+                [(parts, _), (None, none)] | [(None, none), (parts, _)] if none.0.is_empty() => parts,
+                [(parts, _), (others, _)] => parts.filter(|parts| others == Some(*parts)),
+            };
+        self.noise_parts.merge(&other.noise_parts);
     }
 
     /// The samples of the whole render that are missing, of each seed.
@@ -254,8 +270,41 @@ mod tests {
         let mut others = all.clone();
         others.merge(&part(3, 4));
         assert_eq!(others.missing_noise_parts(), [], "of several divisions, nobody knows");
+        others.merge(&part(1, 5));
+        assert_eq!(others.missing_noise_parts(), [], "nor later");
+        // What was never divided lacks nothing.
+        let whole = Shard { ranges: SeedRanges::of(4, once(0..9)), ..Shard::default() };
+        for [mut one, other] in [[&whole, &all], [&all, &whole]].map(|pair| pair.map(Shard::clone)) {
+            one.merge(&other);
+            assert_eq!(one.missing_noise_parts(), all.missing_noise_parts());
+        }
         [1, 3, 5].iter().for_each(|i| all.merge(&part(*i, 5)));
         assert_eq!(all.missing_noise_parts(), []);
+    }
+
+    #[test]
+    fn goals_are_told_once_each() {
+        let part = |goal: Option<&str>, is_partial: bool| Shard {
+            noise_goal: goal.map(str::to_owned),
+            partial: SeedRanges(is_partial.then(|| (3, once(4..8).collect())).into_iter().collect()),
+            ..shard(0..8)
+        };
+        for ([a, b], expected) in [
+            ([part(Some("2%"), true), part(Some("2%"), true)], Some("2%")),
+            ([part(Some("2%"), true), part(Some("1%"), true)], Some("1%; 2%")),
+            ([part(Some("1%; 2%"), true), part(Some("1%"), true)], Some("1%; 2%")),
+            ([part(None, false), part(Some("1%"), true)], Some("1%")),
+            ([part(Some("1%"), true), part(None, false)], Some("1%")),
+            ([part(None, true), part(Some("1%"), true)], None),
+        ] {
+            let mut all = a.clone();
+            all.merge(&b);
+            assert_eq!(all.noise_goal.as_deref(), expected, "{a:?} and {b:?}");
+            // Renders to different noises may well be merged, if they are not to reach one together.
+            assert_eq!(all.differing_goals(), None);
+            all.noise_parts = SeedRanges::of(3, once(1..3));
+            assert_eq!(all.differing_goals().is_some(), expected == Some("1%; 2%"));
+        }
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl WhiteBalance {
         Some(mul(inverse(TO_XYZ)?, [x / y, 1.0, (1.0 - x - y) / y]))
     }
 
+    /// The light that looks white, linear Rec. 709, of luminance 1.
+    pub fn white(&self) -> [f64; 3] {
+        inverse(self.0).map_or([1.0; 3], |back| mul(back, [1.0; 3]))
+    }
+
     /// The matrix, row by row, which changes linear Rec. 709.
     pub fn matrix(&self) -> [[f64; 3]; 3] {
         self.0
