@@ -205,7 +205,7 @@ class Scene:
         :param noise: stop when noise is as low, > 0, as in ``0.01``, and take samples where it is not.
         :param noise_of: what ``noise`` bounds: the relative standard errors of ``pixels``; those of the ``display``, which shows them clipped
             at white; or that of the ``image`` as a whole, which is :attr:`Image.noise`.
-        :param percentile: percentage of the pixels whose errors are to be within the bound, above 0 and up to 100.
+        :param percentile: percentage of the pixels whose errors are to be within the bound, above 1 and up to 100.
         :param uniform: take as many samples of every pixel, however noisy some are.
         :param time: stop after so many seconds, once every pixel has a sample.
         :param size: (width, height), pixels.
@@ -295,8 +295,8 @@ def _positive(name: str, value) -> Optional[float]:
 
 
 def _percentile(value) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value <= 100:
-        raise ParameterError(f"percentile: expected a percentage above 0 and up to 100, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 1 < value <= 100:
+        raise ParameterError(f"percentile: expected a percentage above 1 and up to 100, not {value!r}")
     return float(value)
 
 

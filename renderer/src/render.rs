@@ -26,6 +26,7 @@ mod uploaded;
 mod wavefront;
 mod work;
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use device::bsdf::{Basic, Glass};
@@ -102,13 +103,20 @@ pub enum NoiseGoal {
 )]
 pub struct DependentPixels;
 
-impl NoiseGoal {
-    /// What files say of it whose pixels lack samples that they had no need of.
-    pub fn of_pixels(&self) -> Option<String> {
+impl fmt::Display for NoiseGoal {
+    /// As files tell it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Pixels(goal) => Some(goal.to_string()),
-            Self::Image(_) => None,
+            Self::Pixels(goal) => goal.fmt(f),
+            Self::Image(bound) => write!(f, "{}% of the image", (100.0 * bound) as f32),
         }
+    }
+}
+
+impl NoiseGoal {
+    /// What files say of it, if it is of pixels: some may lack samples that they had no need of.
+    pub fn of_pixels(&self) -> Option<String> {
+        matches!(self, Self::Pixels(_)).then(|| self.to_string())
     }
 
     /// Whether a scene can be rendered to it.

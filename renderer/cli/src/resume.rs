@@ -14,7 +14,7 @@ use torrance_image::film::encode::ExrDepth;
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::ranges::SampleRanges;
 use torrance_image::film::write::{Destination, Target};
-use torrance_image::film::{Film, Format, ImageEstimate, Layers, Pixel, Shard, read_layers};
+use torrance_image::film::{Film, Format, ImageEstimate, Layers, Pixel, Shard, Statistics, read_layers};
 use torrance_text::quoted_path;
 
 use super::shard::Share;
@@ -177,7 +177,8 @@ fn finished(wanted: &Wanted<'_>, notes: &mut Notes) -> Result<Found, Failure> {
     let fitting = images.iter().filter_map(|image| Some((image, image.samples.as_ref().ok()?)));
     let Some((best, samples)) = fitting.max_by_key(|(_, samples)| samples.end) else {
         let reason = first.samples.as_ref().err().cloned().unwrap_or_default();
-        return anew(first, &format!("{reason}; --force begins anew"));
+        let denoise = if wanted.is_denoised { "; torrance denoise takes the image as it is" } else { "" };
+        return anew(first, &format!("{reason}{denoise}; --force begins anew"));
     };
     let resumed = match resumed(&best.layers, samples.clone(), wanted) {
         Ok(resumed) => resumed,
@@ -211,7 +212,8 @@ fn complete_image(
         check_end(&samples, wanted).map_err(|e| image.refused(&e))?;
     }
     if !wanted.is_forced {
-        outdated.iter().try_for_each(|other| other.check_in(image, &layers_of(&image.layers)))?;
+        let mut others = outdated.iter().filter(|other| other.path != image.path);
+        others.try_for_each(|other| other.check_in(image, &layers_of(&image.layers)))?;
     }
     let has = if image.has_reached_noise(wanted) { "reached its noise" } else { "all of its samples" };
     notes.say(&[format!("{} has {has} already", quoted_path(&image.path))]);
@@ -243,10 +245,18 @@ impl Earlier {
 
     /// Whether it was rendered to the noise that is asked for, and its pixels, each with as many samples as that took, have reached it.
     fn has_reached_noise(&self, wanted: &Wanted<'_>) -> bool {
-        let Some(NoiseGoal::Pixels(goal)) = wanted.goal else { return false };
-        let Shard { partial, noise_goal, noise_parts, .. } = &self.shard;
-        let is_of_it = !partial.0.is_empty() && *noise_goal == wanted.goal_of_whole;
+        let Some(goal) = wanted.goal else { return false };
+        let Shard { ranges, partial, noise_goal, noise_parts, .. } = &self.shard;
+        let seed = wanted.identity.get("seed");
+        let is_of_seed = ranges.0.keys().all(|own| Some(&own.to_string()) == seed);
+        let is_even = partial.0.is_empty() && noise_parts.0.is_empty();
+        let is_of_it = match is_even {
+            // Whatever its samples were taken for, all pixels have the first ones.
+            true => self.samples.is_ok(),
+            false => is_of_seed && noise_goal.is_some() && *noise_goal == wanted.goal_of_whole,
+        };
         let has_parts = match wanted.share.parts {
+            _ if is_even => true,
             1 => self.shard.missing_noise_parts().is_empty(),
             parts => {
                 let part = wanted.share.part..wanted.share.part + 1;
@@ -257,8 +267,13 @@ impl Earlier {
         let estimate = || ImageEstimate::from_layer(&self.layers, "", Format::Exr).ok();
         // Parts that have each reached what is asked of them may together miss the bound by a little.
         let slack = if noise_parts.0.is_empty() || wanted.share.parts > 1 { 1.0 } else { 1.05 };
-        let goal = ErrorGoal { bound: slack * goal.bound, ..*goal };
-        is_of_it && has_parts && estimate().is_some_and(|measured| goal.shortfall(&measured).is_none())
+        let has_reached = |measured: &ImageEstimate| match goal {
+            NoiseGoal::Pixels(goal) => {
+                ErrorGoal { bound: slack * goal.bound, ..*goal }.shortfall(measured).is_none()
+            }
+            NoiseGoal::Image(bound) => Statistics::relative_stderr_of(measured) <= slack * bound,
+        };
+        is_of_it && has_parts && estimate().is_some_and(|measured| has_reached(&measured))
     }
 
     /// Whether it has all samples, and is as it would be written.
@@ -306,8 +321,10 @@ fn resumed(
     check_end(&samples, wanted)?;
     if plan.has_other_films() {
         let reason = "layers but stderr, samples and sums cannot be extended";
-        let instead = if wanted.is_denoised { "; torrance denoise takes it as it is" } else { "" };
-        return Err(format!("{reason}; leave --aov and --denoise out, or --resume to begin anew{instead}"));
+        let denoise = if wanted.is_denoised { "torrance denoise takes the image as it is; " } else { "" };
+        return Err(format!(
+            "{reason}; {denoise}leave --aov and --denoise out, or begin anew without --resume"
+        ));
     }
     if is_rounded(layers) && samples.end == share.samples.end && *exr == ExrDepth::Float {
         let reason = "it is rounded to half floats, of which --exr float cannot be made";

@@ -189,7 +189,11 @@ const OF_ONE_PART: [&str; 5] = ["seed", "output", "force", "quiet", "json"];
 pub(super) fn common_arguments(program: &Command, given: &ArgMatches) -> String {
     let chosen = given.subcommand().and_then(|(name, given)| Some((program.find_subcommand(name)?, given)));
     let Some((command, given)) = chosen else { return String::new() };
-    let of_one_part = of_one_part();
+    let mut of_one_part = of_one_part();
+    // The noise of what a display shows depends on how it is shown.
+    if given.get_raw("noise_of").is_some_and(|mut of| of.any(|of| of == "display")) {
+        of_one_part.retain(|id| !["exposure", "white_balance", "tonemap"].contains(&&**id));
+    }
     arguments((command, given), |id| !of_one_part.contains(id))
 }
 
@@ -344,6 +348,17 @@ mod tests {
                 "scene.toml --strict --set=a.b=2 --set=c=3 --spp=64",
                 "{arguments:?}"
             );
+        }
+        let shown =
+            ["s.toml", "-oa.exr", "--noise=2%", "--exposure=2", "--white-balance=3200", "--tonemap=agx"];
+        for (of, expected) in [
+            (
+                "display",
+                "s.toml --noise=2% --noise-of=display --exposure=2 --white-balance=3200 --tonemap=agx",
+            ),
+            ("pixels", "s.toml --noise=2% --noise-of=pixels"),
+        ] {
+            assert_eq!(common(&[&shown[..], &["--noise-of", of]].concat()), expected);
         }
         let others = common(&["scene.toml", "-oa.exr", "--set=c=3", "--set=a.b=2", "--spp=63"]);
         assert_eq!(others, "scene.toml --set=c=3 --set=a.b=2 --spp=63", "they are other ones");

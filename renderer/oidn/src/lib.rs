@@ -101,6 +101,11 @@ pub struct Library {
     path: PathBuf,
 }
 
+/// The library that [`VARIABLE`] names; none if it is empty.
+pub fn named() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 impl Library {
     /// Loads the library: from `path`, a file or its folder, or else from where [`VARIABLE`] says, or else from where the dynamic
     /// linker finds it.
@@ -108,7 +113,7 @@ impl Library {
     /// # Errors
     /// It is not there, or is another.
     pub fn find(path: Option<&Path>) -> Result<Self, Error> {
-        let said = path.map(Path::to_owned).or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from));
+        let said = path.map(Path::to_owned).or_else(named);
         let places: Vec<PathBuf> = match said {
             Some(folder) if folder.is_dir() => NAMES.iter().map(|name| folder.join(name)).collect(),
             Some(file) => vec![file],

@@ -181,8 +181,7 @@ impl Denoising {
             // Who names a library wants it.
             DenoiserChoice::Auto if library.is_some() => oidn(),
             DenoiserChoice::Auto => oidn().or_else(|error: DenoiseError| {
-                let is_named = std::env::var_os(VARIABLE).is_some();
-                nfor(is_named.then(|| format!("{VARIABLE}: denoising by NFOR: {error}")))
+                nfor(torrance_oidn::named().map(|_| format!("{VARIABLE}: denoising by NFOR: {error}")))
             }),
         }
     }

@@ -114,21 +114,42 @@ fn parts_reach_the_noise_together() {
         within(&one, 0.015)
     );
     // Together they are done, and alone only as parts.
-    let goal = ["--noise=1.5%", "--percentile=95", "--spp=65536"];
-    let resumed = |image: &str, more: &[&str]| {
+    let resumed = |image: &str, percentile: &str, more: &[&str]| {
         let command = ["render", "scene.toml", "--size=192x128", "--device=cpu", "--resume", "-o", image];
-        folder.run(&[&command[..], &goal, more].concat())
+        folder.run(&[&command[..], &["--noise=1.5%", percentile, "--spp=65536"], more].concat())
     };
     for (image, options) in [("all.exr", &[][..]), ("1.exr", &["--shard=1/2"])] {
-        let outcome = resumed(image, options);
+        let outcome = resumed(image, "--percentile=95", options);
         assert!(outcome.stderr.contains("has reached its noise already"), "{image}: {outcome:?}");
     }
-    for (image, options) in
-        [("1.exr", &[][..]), ("1.exr", &["--shard=2/2"]), ("all.exr", &["--percentile=96"])]
-    {
-        let outcome = resumed(image, options);
+    for (image, percentile, options) in [
+        ("1.exr", "--percentile=95", &[][..]),
+        ("1.exr", "--percentile=95", &["--shard=2/2"]),
+        ("all.exr", "--percentile=96", &[]),
+        ("all.exr", "--percentile=95", &["--seed=7"]),
+    ] {
+        let outcome = resumed(image, percentile, options);
         assert_eq!(outcome.code, Some(2), "{image} {options:?}: {outcome:?}");
+        assert!(
+            outcome.stderr.contains("its samples went where the noise was, to 1.5% of 95%"),
+            "{outcome:?}"
+        );
     }
+    // Where all pixels have as many samples, too.
+    for of in [&["--noise=50%"][..], &["--noise=5%", "--noise-of=image"], &["--noise=9%", "--uniform"]] {
+        for part in ["1", "2"] {
+            render(
+                &folder,
+                &format!("{part}.exr"),
+                &[of, &["--force", &format!("--shard={part}/2")]].concat(),
+            );
+        }
+        assert_eq!(folder.run(&["merge", "1.exr", "2.exr", "-o", "even.exr"]).code, Some(0));
+        let command = ["render", "scene.toml", "--size=192x128", "--device=cpu", "--resume", "-o=even.exr"];
+        let outcome = folder.run(&[&command[..], of].concat());
+        assert!(outcome.stderr.contains("has reached its noise already"), "{of:?}: {outcome:?}");
+    }
+    render(&folder, "1.exr", &[&options[..], &["--force", "--shard=1/2"]].concat());
     // Parts that went to different noises.
     render(&folder, "other.exr", &["--noise=3%", "--percentile=95", "--spp=65536", "--shard=2/2"]);
     let outcome = folder.run(&["merge", "1.exr", "other.exr", "-o", "mixed.exr"]);

@@ -131,11 +131,20 @@ fn what_is_rendered_is_denoised_later() {
     let before = bytes();
     assert_eq!(resumed(&["--denoise=nfor"]).code, Some(0));
     assert!(bytes() == before);
+    // One whose samples went where the noise was.
+    let adaptive =
+        ["render", "scene.toml", "--size=48x32", "--noise=9%", "--device=cpu", "--json", "-o", "n.exr"];
+    assert_eq!(folder.run(&[&adaptive[..], &["--aov=albedo,N,halves"]].concat()).code, Some(0));
+    let noisy = read_layers(&folder.at("n.exr")).unwrap();
+    let outcome = folder.run(&[&adaptive[..], &["--resume", "--denoise=nfor"]].concat());
+    assert!(outcome.code == Some(0) && outcome.stdout.contains("\"paths\": 0,"), "{outcome:?}");
+    let both = read_layers(&folder.at("n.exr")).unwrap();
+    assert!(both.rgb("denoised").is_some() && both.channel("samples") == noisy.channel("samples"));
     // One without what the denoiser takes stays as it is, too.
     assert_eq!(folder.run(&render).code, Some(0));
     let outcome = resumed(&["--denoise=nfor"]);
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
-    assert!(outcome.stderr.contains("torrance denoise takes it as it is"), "{outcome:?}");
+    assert!(outcome.stderr.contains("torrance denoise takes the image as it is"), "{outcome:?}");
 }
 
 #[test]

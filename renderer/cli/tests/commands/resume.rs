@@ -252,8 +252,12 @@ fn a_complete_image_is_rewritten_only_if_it_is_to_be_another_file() {
     let layers_of_its_own = ["--aov=N,Z,shape,uv"];
     render(&folder, "a.exr", &layers_of_its_own);
     resume("a.exr", &layers_of_its_own, "has all of its samples already");
-    resume("a.exr", &["--aov=N,Ng"], "leave --aov and --denoise out, or --resume to begin anew");
-    resume("a.exr", &["--aov=N", "--exr=half"], "leave --aov and --denoise out, or --resume to begin anew");
+    resume("a.exr", &["--aov=N,Ng"], "leave --aov and --denoise out, or begin anew without --resume");
+    resume(
+        "a.exr",
+        &["--aov=N", "--exr=half"],
+        "leave --aov and --denoise out, or begin anew without --resume",
+    );
     let lost = "\"a.exr\": it has layers that would be lost: N, Z, shape, uv; --force drops them";
     resume("a.exr", &["--exr=half"], lost);
     resume("a.exr", &["--spp=16"], lost);

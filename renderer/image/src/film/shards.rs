@@ -10,7 +10,8 @@ use super::ranges::{FINGERPRINT, SAMPLE_RANGES, SampleRanges, SeedRanges, finger
 /// The attribute for samples that some pixels have and others have not, within those of [`SAMPLE_RANGES`].
 pub const PARTIAL_SAMPLES: &str = "partialSamples";
 
-/// The attribute of EXR files for the noise that pixels were to reach, where that is why some have more samples than others.
+/// The attribute of EXR files for the noise that was to be reached, where that is why some pixels have more samples than others, or
+/// where parts were to reach it together.
 pub const NOISE_GOAL: &str = "noiseGoal";
 
 /// Between several of these noises.
@@ -48,7 +49,8 @@ pub struct Shard {
     pub ranges: SeedRanges,
     /// Those of them that some pixels lack.
     pub partial: SeedRanges,
-    /// The noise for which they lack them, which is that of the whole render; `None` if the render was interrupted.
+    /// The noise for which they lack them, or at which its parts ended, which is that of the whole render; `None` if the render was
+    /// interrupted.
     pub noise_goal: Option<String>,
     /// Samples per pixel of the whole render, if this is a part of one.
     pub whole: Option<u32>,
@@ -102,7 +104,7 @@ impl Shard {
         let all = [
             (SAMPLE_RANGES, Some(self.ranges.to_string())),
             (PARTIAL_SAMPLES, partial),
-            (NOISE_GOAL, self.noise_goal.clone().filter(|_| is_partial)),
+            (NOISE_GOAL, self.noise_goal.clone().filter(|_| is_partial || !self.noise_parts.0.is_empty())),
             (WHOLE_SPP, self.whole.map(|spp| spp.to_string())),
             (NOISE_PARTS, (!self.noise_parts.0.is_empty()).then(|| self.noise_parts.to_string())),
             (WHOLE_NOISE_PARTS, self.whole_noise_parts.map(|parts| parts.to_string())),
@@ -141,13 +143,13 @@ impl Shard {
     /// allow all of its samples.
     pub fn merge(&mut self, other: &Self) {
         self.ranges.merge(&other.ranges);
-        self.noise_goal = match (self.is_interrupted() || other.is_interrupted(), self.partial.0.is_empty()) {
-            (true, _) => None,
-            (false, true) => other.noise_goal.clone(),
-            (false, false) => {
+        self.noise_goal = match self.is_interrupted() || other.is_interrupted() {
+            true => None,
+            false => {
                 let goals = [self.noise_goal.take(), other.noise_goal.clone()].into_iter().flatten();
                 let apart = goals.flat_map(|goals| goals.split(AND).map(str::to_owned).collect::<Vec<_>>());
-                Some(apart.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(AND))
+                let all: Vec<_> = apart.collect::<BTreeSet<_>>().into_iter().collect();
+                (!all.is_empty()).then(|| all.join(AND))
             }
         };
         self.partial.merge(&other.partial);
