@@ -1,11 +1,14 @@
 //! Feature sets that kernels are compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe
 //! that could occur costs registers and compile time: so the same code is compiled for several sets of features.
 
-use crate::arch::{features_of_the_scene, sampler_of_the_scene};
+use crate::arch::{drawing_of_the_scene, features_of_the_scene};
 
 /// A set of lobes and other features that scenes may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features(u32);
+
+/// Most lobes.
+const LOBES: u32 = 17;
 
 impl Features {
     /// Nothing.
@@ -38,8 +41,12 @@ impl Features {
     pub const CLIPPING: Self = Self(1 << 19);
     /// The sampler [`crate::rng::SamplerKind::BlueNoise`]. All kernels know it, but on a GPU only where it is asked for.
     pub const BLUE_NOISE: Self = Self(1 << 18);
+    /// The tree that chooses lights. All kernels know it, but on a GPU only where it is asked for.
+    pub const LIGHT_TREE: Self = Self(1 << 17);
+    /// What all kernels know, but on a GPU only where it is asked for.
+    pub const OF_ANY_KERNEL: Self = Self::BLUE_NOISE.and(Self::LIGHT_TREE);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.
-    pub const OF_MATERIAL: Self = Self((1 << 18) - 1)
+    pub const OF_MATERIAL: Self = Self((1 << LOBES) - 1)
         .and(Self::BECKMANN)
         .and(Self::BENT_NORMALS)
         .and(Self::TINTS)
@@ -50,7 +57,7 @@ impl Features {
 
     /// The lobe with a number.
     pub(crate) const fn lobe(index: u32) -> Self {
-        assert!(index < 18);
+        assert!(index < LOBES);
         Self(1 << index)
     }
 
@@ -89,7 +96,13 @@ impl Features {
     /// Whether the sampler [`Self::BLUE_NOISE`] may be asked for.
     #[inline(always)]
     pub(crate) fn may_be_blue_noise() -> bool {
-        Self(sampler_of_the_scene()).intersects(Self::BLUE_NOISE)
+        Self(drawing_of_the_scene()).intersects(Self::BLUE_NOISE)
+    }
+
+    /// Whether [`Self::LIGHT_TREE`] may be asked for.
+    #[inline(always)]
+    pub(crate) fn may_have_light_tree() -> bool {
+        Self(drawing_of_the_scene()).intersects(Self::LIGHT_TREE)
     }
 
     /// The set as a word.

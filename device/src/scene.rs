@@ -63,7 +63,7 @@ impl SceneView {
 #[repr(transparent)]
 pub struct KeptView(pub SceneView);
 
-const _: () = assert!(size_of::<SceneView>() == 22 * 8 + 12 * 4 + size_of::<Camera>());
+const _: () = assert!(size_of::<SceneView>() == 24 * 8 + 16 * 4 + size_of::<Camera>());
 
 // SAFETY: pointers, numbers, and a camera, which is plain data; none is without a meaning for being zero.
 unsafe impl Zeroable for KeptView {}

@@ -126,9 +126,9 @@ pub const fn features_of_the_scene() -> u32 {
     u32::MAX
 }
 
-/// As [`features_of_the_scene`], where only the sampler matters.
+/// As [`features_of_the_scene`], where only [`crate::features::Features::OF_ANY_KERNEL`] matter.
 #[inline(always)]
-pub const fn sampler_of_the_scene() -> u32 {
+pub const fn drawing_of_the_scene() -> u32 {
     u32::MAX
 }
 

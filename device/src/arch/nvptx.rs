@@ -77,13 +77,13 @@ pub fn features_of_the_scene() -> u32 {
     bits
 }
 
-/// As [`features_of_the_scene`], for kernels that depend on the sampler alone: for scenes that differ otherwise, they are the same.
+/// As [`features_of_the_scene`], for kernels that depend on [`crate::features::Features::OF_ANY_KERNEL`] alone: for scenes that differ otherwise, they are the same.
 #[inline(always)]
-pub fn sampler_of_the_scene() -> u32 {
+pub fn drawing_of_the_scene() -> u32 {
     let bits: u32;
     // SAFETY: takes nothing to a word.
     unsafe {
-        asm!("mov.b32 {}, 0xffffffff; // sampler of the scene", out(reg32) bits,
+        asm!("mov.b32 {}, 0xffffffff; // drawing of the scene", out(reg32) bits,
              options(pure, nomem, nostack, preserves_flags));
     }
     bits

@@ -249,7 +249,7 @@ impl Compiled for Basic {
         .and(Conductor::FEATURE)
         .and(SmoothConductor::FEATURE)
         .and(Features::BENT_NORMALS)
-        .and(Features::BLUE_NOISE);
+        .and(Features::OF_ANY_KERNEL);
 }
 
 /// [`Basic`] and dielectrics.

@@ -1,6 +1,6 @@
 //! The scene as lights see it.
 
-use super::{EmissiveSurface, Environment, GuideEntry, Light, Portal, SkyTexel, Slide};
+use super::{EmissiveSurface, Environment, GuideEntry, Light, LightNode, Portal, SkyTexel, Slide};
 use crate::material::Surfaces;
 use crate::view::extends;
 
@@ -16,8 +16,18 @@ pub struct Lighting {
     pub first_infinite: u32,
     /// Lights.
     pub lights: *const Light,
-    /// The guide table that chooses among the lights, of which each has a word.
+    /// The guide table that chooses among the lights, of which each has a word; where there is a tree, among that and the others.
     pub light_table: *const GuideEntry,
+    /// The nodes of the tree that chooses among the first lights; null if there is none.
+    pub light_tree: *const LightNode,
+    /// The place of each of these lights in the tree, as [`LightNode::place`].
+    pub light_places: *const u32,
+    /// How many are in the tree.
+    pub tree_lights: u32,
+    /// The probability with which the table chooses the tree.
+    pub tree_pmf: f32,
+    /// Nothing; the size stays a multiple of 16 bytes.
+    pub reserved: [u32; 2],
     /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
     pub emissive: *const EmissiveSurface,
     /// The slides of lights; null if there are none.

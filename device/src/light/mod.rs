@@ -10,6 +10,7 @@ pub mod select;
 mod slide;
 pub mod surface;
 pub mod table;
+pub mod tree;
 
 use core::f32::consts::FRAC_1_PI;
 
@@ -23,6 +24,7 @@ pub use portal::Portal;
 pub use slide::Slide;
 pub use surface::EmissiveSurface;
 pub use table::Table;
+pub use tree::LightNode;
 
 use crate::arch::{load, outlined};
 use crate::features::{Compiled, Features};
@@ -41,7 +43,7 @@ pub struct Light {
     /// Of shapes, as [`crate::shape::Primitive::b`]. Spot: unit vector along the axis. Directional: 1 − cos of the angular
     /// radius of its disk is x; 0 if it is a point in the sky.
     pub b: Vec3,
-    /// Probability with which this light is chosen.
+    /// Probability with which this light is chosen, if that is by power.
     pub pmf: f32,
     /// Of shapes, as [`crate::shape::Primitive::c`]. Spot, smooth: the cosine of the outer angle is x, and 1 over the
     /// difference of the cosines y. Spot, linear: the outer angle is x, and 1 over the difference of the angles y.
@@ -150,6 +152,12 @@ impl Light {
     pub const fn of_shape(shape: Kind) -> u32 {
         let number = shape as u32;
         if number < Kind::COMMON { number } else { number - Kind::COMMON + Self::RARE_SHAPES }
+    }
+
+    /// The same light, chosen with a probability; black if that is 0.
+    #[inline(always)]
+    pub(crate) fn chosen_with(self, pmf: f32) -> Self {
+        if pmf > 0.0 { Self { pmf, ..self } } else { Self { pmf: 1.0, le: Vec3::ZERO, ..self } }
     }
 
     #[inline(always)]

@@ -101,6 +101,8 @@ impl Header {
     pub const UNIFORM: u32 = 1 << 12;
     /// No blend, the same material on both sides, whole, and with the normals of the shape.
     pub const SIMPLE: u32 = 1 << 13;
+    /// Flag: light from behind comes through.
+    pub const TRANSMITS: u32 = 1 << 14;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -293,6 +295,7 @@ impl Material {
         let has_holes = !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES);
         let is_simple = P::KIND != Kind::Blend && header.back == Header::NONE && !is_bumpy && !has_holes;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
+            | flag(Header::TRANSMITS, parameters.is_transmissive())
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
             | flag(Header::UNIFORM, !parameters.features().intersects(Features::TEXTURES))
             | flag(Header::HOLES, has_holes)

@@ -20,7 +20,7 @@ use crate::arch::load;
 use crate::bsdf::{BsdfSample, Listed, Lit, Query, Response, Tint, Visitor};
 use crate::features::{Compiled, Features};
 use crate::light::environment::Sample;
-use crate::light::select::{FEW, sample_few, sample_light};
+use crate::light::select::{FEW, has_tree, sample_by_power, sample_few, sample_light};
 use crate::light::{Environment, Light, LightSample, Lighting};
 use crate::material::{At, Header, Material, Parameters, ParametersVisitor, Surfaces};
 use crate::ray::{Cone, Ray};
@@ -88,6 +88,7 @@ columned! {
         beta: Vec3,
         l: Vec3,
         prev_pdf: f32,
+        facing: u32,
         eta_scale: f32,
         passed: f32,
         depth: u32,
@@ -354,12 +355,25 @@ impl<const N: usize> Families<N> {
             each_block!(N, 0..len, |i| { VisibleLight::NONE.set(lights, i) });
             return;
         }
-        // SAFETY: as the caller promised; there is a light.
-        unsafe { choose_all(scene, light_bits, &mut drawn.index, len) };
-        for i in (0..len).step_by(ROWS) {
-            let rows = four(i, len).map(|i| scene.lights.wrapping_add(drawn.index[i] as usize));
-            // SAFETY: the lights are some of the scene.
-            unsafe { put_rows(rows, &mut drawn.light, i) };
+        if has_tree::<C>(scene) {
+            let [bits, _, _, filler] = light_bits;
+            for i in 0..len {
+                // SAFETY: as the caller promised; there is a light.
+                let (light, index, word) = unsafe {
+                    let at = Spot::get(spots, i).scatterer(scene);
+                    sample_light::<C>(scene, (at.p, at.facing()), bits[i], filler[i])
+                };
+                bits[i] = word;
+                Drawn { light, index }.set(drawn, i);
+            }
+        } else {
+            // SAFETY: as the caller promised; there is a light.
+            unsafe { choose_all(scene, light_bits, &mut drawn.index, len) };
+            for i in (0..len).step_by(ROWS) {
+                let rows = four(i, len).map(|i| scene.lights.wrapping_add(drawn.index[i] as usize));
+                // SAFETY: the lights are some of the scene.
+                unsafe { put_rows(rows, &mut drawn.light, i) };
+            }
         }
         find_all::<C, N>(scene, (spots, light_bits, drawn), lights, seeks_light, len);
         if !C::sees(Features::LIGHTS) {
@@ -540,7 +554,7 @@ unsafe fn choose_all<const N: usize>(
     if scene.light_count > FEW {
         for i in 0..len {
             // SAFETY: as the caller promised.
-            (lights[i], bits[i]) = unsafe { sample_light(scene, bits[i], filler[i]) };
+            (lights[i], bits[i]) = unsafe { sample_by_power(scene, scene.light_count, bits[i], filler[i]) };
         }
         return;
     }

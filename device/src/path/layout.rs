@@ -19,7 +19,8 @@ use crate::denoise::{
 use crate::film::{FilmPixel, FirstHitPixel, GroupPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::light::{
-    EmissiveSurface, Environment, GuideEntry, Light, Lighting, Portal, SkyTexel, Slide, Table,
+    EmissiveSurface, Environment, GuideEntry, Light, LightNode, Lighting, Portal, SkyTexel, Slide, Table,
+    tree::Row,
 };
 use crate::material::probe::{Answer, Input};
 use crate::material::program::Combination;
@@ -88,6 +89,8 @@ layout! {
     // Lights.
     Light { le };
     GuideEntry;
+    LightNode { child };
+    Row;
     EmissiveSurface;
     Slide;
     Environment;

@@ -169,6 +169,7 @@ pub unsafe fn generate<C: Compiled>(
         beta: Vec3::ONE,
         l: Vec3::ZERO,
         prev_pdf: 0.0,
+        facing: 0,
         eta_scale: 1.0,
         passed: 0.0,
         depth: 0,

@@ -113,6 +113,8 @@ pub struct PathState {
     /// Solid-angle density with which `ray` was drawn; 0 for a camera ray or after a delta lobe, which no light
     /// sampling competes with.
     pub prev_pdf: f32,
+    /// Where light was looked for when `ray` was drawn, as [`crate::light::tree::Facing`], if a tree chooses lights.
+    pub facing: u32,
     /// Product of the squared relative indices of refraction of the media around, 1 outside: refraction has divided `beta`
     /// by it and will multiply by it again.
     pub eta_scale: f32,

@@ -119,12 +119,12 @@ mod tests {
 
     /// A state whose words are all different, and differ from those of other numbers.
     fn state(number: u32) -> PathState {
-        let words: [u32; 22] = core::array::from_fn(|w| 1000 * number + w as u32);
+        let words: [u32; 23] = core::array::from_fn(|w| 1000 * number + w as u32);
         // SAFETY: a state is as many words, and any are one.
         unsafe { core::mem::transmute(words) }
     }
 
-    fn words(state: &PathState) -> [u32; 22] {
+    fn words(state: &PathState) -> [u32; 23] {
         // SAFETY: as above.
         unsafe { core::mem::transmute(*state) }
     }
@@ -138,7 +138,7 @@ mod tests {
             // SAFETY: the rows can be read.
             unsafe { put_rows(states.each_ref().map(core::ptr::from_ref), &mut columns, first) };
             for i in 0..N {
-                let expected = i.checked_sub(first).and_then(|k| states.get(k)).map_or([0; 22], words);
+                let expected = i.checked_sub(first).and_then(|k| states.get(k)).map_or([0; 23], words);
                 assert_eq!(
                     words(&PathState::get(&columns, i)),
                     expected,

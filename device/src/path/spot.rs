@@ -30,6 +30,7 @@ columned! {
         material: u32,
         kind: u32,
         around: u32,
+        transmits: bool,
         uv: Vec2,
         footprint: f32,
         triangle: u32,
@@ -44,7 +45,9 @@ impl Spot {
     /// The scatterer is of this scene.
     #[inline(always)]
     pub(super) unsafe fn new(at: &Scatterer<'_>, scene: &Surfaces) -> Self {
-        let &Scatterer { side, keeps, below, p, offset, frame, wo, terminator, kind, around, .. } = at;
+        let &Scatterer {
+            side, keeps, below, p, offset, frame, wo, terminator, kind, around, transmits, ..
+        } = at;
         let At { uv, footprint, triangle, b, front, seed, .. } = at.at;
         // SAFETY: the material is one of the scene's.
         let material = unsafe { at.material.offset_from_unsigned(scene.materials) } as u32;
@@ -60,6 +63,7 @@ impl Spot {
             material,
             kind,
             around,
+            transmits,
             uv,
             footprint,
             triangle,
@@ -72,11 +76,25 @@ impl Spot {
     /// The scatterer, of the scene from which it came.
     #[inline(always)]
     pub(super) fn scatterer(self, scene: &Surfaces) -> Scatterer<'_> {
-        let Self { side, keeps, below, p, offset, frame, wo, terminator, kind, around, .. } = self;
+        let Self { side, keeps, below, p, offset, frame, wo, terminator, kind, around, transmits, .. } = self;
         let Self { uv, footprint, triangle, b, front, seed, .. } = self;
         let material = scene.materials.wrapping_add(self.material as usize);
         let at = At { scene, uv, footprint, triangle, b: b.to_array(), front, seed };
-        Scatterer { side, keeps, below, p, offset, frame, wo, terminator, material, kind, at, around }
+        Scatterer {
+            side,
+            keeps,
+            below,
+            p,
+            offset,
+            frame,
+            wo,
+            terminator,
+            material,
+            kind,
+            at,
+            around,
+            transmits,
+        }
     }
 }
 

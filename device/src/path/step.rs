@@ -9,6 +9,7 @@ use crate::bvh::{Arch, Hit, Instance, closest_hit, occluded};
 use crate::features::{Compiled, Features};
 use crate::light::WholeSample;
 use crate::light::surface::{On, emission};
+use crate::light::tree::Facing;
 use crate::light::{Light, LightPoint, LightSample, select};
 use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
 use crate::material::{At, Header, Material, MaterialChoice, Surfaces, choose_material};
@@ -208,6 +209,8 @@ pub(super) struct Scatterer<'a> {
     pub(super) at: At<'a>,
     /// Index of the light that is the surface itself, if it is a sphere seen from outside.
     pub(super) around: u32,
+    /// Whether light from behind may come through.
+    pub(super) transmits: bool,
 }
 
 /// Gathers what is emitted at the hit, prepares direct light, and draws the next ray.
@@ -492,7 +495,10 @@ unsafe fn gather_emission<C: Compiled>(
         return;
     }
     let weight = emission_weight(settings, state.prev_pdf, || {
-        light.pdf_li(state.start(), state.passed + t, ng.dot(state.ray.d))
+        let p = state.start();
+        // SAFETY: as above.
+        let light = unsafe { select::light_for::<C>(scene, light, index, (p, Facing(state.facing))) };
+        light.pdf_li(p, state.passed + t, ng.dot(state.ray.d))
     });
     state.l += state.beta * le * weight;
 }
@@ -774,7 +780,22 @@ pub(super) unsafe fn oriented<'a, C: Compiled>(
     let offset = ray_offset(surface.p, side, surface.extent);
     let (p, kind) = (surface.p, header.kind);
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
-    Some(Scatterer { side, keeps, below, p, offset, frame, wo, terminator, material, kind, at, around })
+    let transmits = header.has(Header::TRANSMITS);
+    Some(Scatterer {
+        side,
+        keeps,
+        below,
+        p,
+        offset,
+        frame,
+        wo,
+        terminator,
+        material,
+        kind,
+        at,
+        around,
+        transmits,
+    })
 }
 
 /// The normal of a normal or bump map, on the side of `ns`.
@@ -801,6 +822,12 @@ pub(super) fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
 }
 
 impl Scatterer<'_> {
+    /// The side from which light may come.
+    #[inline(always)]
+    pub(super) fn facing(&self) -> Facing {
+        if self.transmits { Facing::ANY } else { Facing::of_normal(self.frame.z) }
+    }
+
     /// Response to light from the direction `light`, local frame, or zero, and the next direction.
     ///
     /// # Safety
@@ -880,8 +907,7 @@ unsafe fn light_at<C: Compiled>(
         settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
     // SAFETY: as the caller promised; there is a light, and the index drawn is in range.
     unsafe {
-        let (index, u0) = select::sample_light(scene, u0, filler);
-        let light = load(scene.lights.add(index as usize));
+        let (light, index, u0) = select::sample_light::<C>(scene, (at.p, at.facing()), u0, filler);
         (index, light_from::<C>(scene, at, &light, index, [u0, u1, part]))
     }
 }
@@ -993,6 +1019,9 @@ pub(super) fn scatter<C: Compiled>(
     state.prev_pdf = sample.pdf;
     if C::sees(Features::TEXTURES) {
         state.cone.widen(sample.pdf);
+    }
+    if select::may_have_tree::<C>() {
+        state.facing = at.facing().0;
     }
     (state.passed, state.holes) = (0.0, 0);
     state.depth += 1;

@@ -280,7 +280,7 @@ fn with_table(table: &[GuideEntry]) -> Lighting {
 /// The light that a word chooses, and the word that is random once more, with a filler of ones.
 fn choice(scene: &Lighting, bits: u32) -> (usize, u32) {
     // SAFETY: the table has as many slots as the scene says, and nothing else of the scene is read.
-    let (light, rest) = unsafe { select::sample_light(scene, bits, u32::MAX) };
+    let (light, rest) = unsafe { select::sample_by_power(scene, scene.light_count, bits, u32::MAX) };
     (light as usize, rest)
 }
 

@@ -31,7 +31,7 @@ use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
+use torrance_scene::{Direct, LightSelection, Masking, Named, Overrides, RenderSettings, Sampler};
 use torrance_text::quoted_path;
 
 use super::denoise::{DENOISERS, check_noise_is_known, denoised, find_denoising};
@@ -176,6 +176,10 @@ pub(super) struct SettingArgs {
     /// How direct light is estimated
     #[arg(long, value_name = "NAME", value_parser = values::named(Direct::NAMES))]
     direct: Option<Direct>,
+
+    /// By what the light of a sample is chosen
+    #[arg(long, value_name = "NAME", value_parser = values::named(LightSelection::NAMES))]
+    lights: Option<LightSelection>,
 
     /// Masking and shadowing of microfacets
     #[arg(long, value_name = "NAME", value_parser = values::named(Masking::NAMES))]
@@ -874,7 +878,7 @@ pub(super) fn check_outputs_of(image: &Path, paths: &[PathBuf]) -> Result<Vec<Ta
 impl Args {
     /// The noise that the whole render is to reach, as files say it.
     fn goal_of_whole(&self) -> Option<String> {
-        self.settings.noise.goal(&self.image, 1)?.of_pixels()
+        self.settings.noise.goal(&self.image, 1).map(|goal| goal.to_string())
     }
 
     /// What denoises the image, if that is wanted.
@@ -901,6 +905,7 @@ impl SettingArgs {
             (&["rr"], self.rr_depth.map(|_| "--rr-depth")),
             (&["sampler"], self.sampler.map(|_| "--sampler")),
             (&["direct"], self.direct.map(|_| "--direct")),
+            (&["lights"], self.lights.map(|_| "--lights")),
             (&["masking"], self.masking.map(|_| "--masking")),
         ];
         let (_, rest) = keys.split_first().filter(|(first, _)| *first == "render")?;
@@ -919,6 +924,7 @@ impl SettingArgs {
             rr_depth: self.rr_depth.map(|r| r.0),
             sampler: self.sampler,
             direct: self.direct,
+            lights: self.lights,
             masking: self.masking,
         }
     }

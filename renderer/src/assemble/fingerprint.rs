@@ -64,6 +64,9 @@ impl SceneData {
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
         hash.add(&[self.hidden_normals as u32, self.holes as u32, self.hides_emitters.into()]);
         hash.add(self.pictures.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));
+        if !self.lights.tree.nodes.is_empty() {
+            hash.add(&self.lights.tree.nodes);
+        }
         hash.add(else_said.as_bytes());
         hash.0
     }

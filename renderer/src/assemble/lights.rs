@@ -9,12 +9,15 @@ use device::features::Features;
 use device::light::{EmissiveSurface, GuideEntry, Light, Slide as DeviceSlide};
 use device::material::texture::NO_TEXTURE;
 use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
-use device::shape::triangle::TriangleUvs;
+use device::shape::triangle::{TriangleUvs, area_normal};
 use device::shape::{Kind, Primitive, disk};
 use glam::{Vec2, Vec3};
-use torrance_scene::{Color, Description, Environment, Material, PunctualKind, Shape, Slide, SpotFalloff};
+use torrance_scene::{
+    Color, Description, Environment, LightSelection, Material, PunctualKind, Shape, Slide, SpotFalloff,
+};
 
 use super::guide::{WORDS, firsts, guide_table};
+use super::light_tree::{Cluster, Cone, LightTree};
 use super::shapes::{Flat, ShapeOf};
 use super::{Pictures, Swatches, sky};
 
@@ -23,8 +26,12 @@ use super::{Pictures, Swatches, sky};
 pub struct Lights {
     /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub all: Vec<Light>,
-    /// The distribution that chooses among the lights.
+    /// The distribution that chooses among the lights; where there is a tree, among that and the others.
     pub table: Vec<GuideEntry>,
+    /// The tree that chooses among the first lights; empty if there is none.
+    pub tree: LightTree,
+    /// The probability with which the table chooses the tree.
+    pub tree_pmf: f32,
     /// Index of the first that is infinitely far and seen.
     pub first_infinite: u32,
     /// The surface of each light, if the emission of any varies. Its primitive is one of the scene, and of leaves once these
@@ -88,6 +95,8 @@ pub(super) struct Surfaces<'a> {
 struct Weighted {
     light: Light,
     power: f64,
+    /// Where it is; `None` if it is infinitely far.
+    place: Option<Cluster>,
     surface: EmissiveSurface,
     slide: Option<DeviceSlide>,
 }
@@ -95,7 +104,14 @@ struct Weighted {
 impl Weighted {
     fn new(light: Light, power: f64) -> Self {
         let surface = EmissiveSurface { prim: 0, texture: NO_TEXTURE, slide: 0, reserved: 0 };
-        Self { light, power, surface, slide: None }
+        Self { light, power, place: None, surface, slide: None }
+    }
+
+    /// The same light, which is a point.
+    fn at_point(self, cone: Cone) -> Self {
+        let Light { a, le, .. } = self.light;
+        let place = Cluster { bounds: [a; 2], radius: 0.0, cone, intensity: luminance(le), lights: 1 };
+        Self { place: Some(place), ..self }
     }
 
     /// The same light through a slide.
@@ -103,7 +119,9 @@ impl Weighted {
         let picture = Color { texture: slide.texture, ..Color::new(Vec3::ONE) };
         let mean = spread().map(|uv| swatches.color_at(&picture, uv)).sum::<Vec3>() / POINTS as f32;
         let light = Light { kind_flags: self.light.kind_flags | Light::VARYING, ..self.light };
-        Self { light, power: self.power * f64::from(luminance(mean)), slide: Some(slide), ..self }
+        let mean = luminance(mean);
+        let place = self.place.map(|place| Cluster { intensity: place.intensity * mean, ..place });
+        Self { light, power: self.power * f64::from(mean), place, slide: Some(slide), ..self }
     }
 }
 
@@ -135,9 +153,11 @@ pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, picture
     // To look at all vertices takes long.
     let radius = if kinds.iter().any(is_directional) { radius(description) } else { 1.0 };
     let lights = kinds.into_iter().map(|(source, kind)| (source, punctual(kind, radius, &pictures.swatches)));
-    let (disks, points): (Vec<_>, Vec<_>) = lights.partition(|(_, light)| is_seen(light));
-    sources.extend(points.iter().chain(&disks).map(|(source, _)| (1, *source)));
-    all.extend(points.into_iter().map(|(_, light)| light));
+    let (disks, unseen): (Vec<_>, Vec<_>) = lights.partition(|(_, light)| is_seen(light));
+    let (points, directions): (Vec<_>, Vec<_>) =
+        unseen.into_iter().partition(|(_, light)| light.place.is_some());
+    sources.extend(points.iter().chain(&directions).chain(&disks).map(|(source, _)| (1, *source)));
+    all.extend(points.into_iter().chain(directions).map(|(_, light)| light));
     let first_infinite = all.len() as u32;
     all.extend(disks.into_iter().map(|(_, light)| light));
     let environment = environment(description, pictures);
@@ -147,7 +167,7 @@ pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, picture
     sources.extend(environment.map(|_| (1, LightSource::Environment)));
     all.extend(environment.map(|light| Weighted::new(light, if others > 0.0 { others } else { 1.0 })));
     mix(&mut all, &sources);
-    finish(all, sources, first_infinite)
+    finish(all, sources, first_infinite, description.render.lights)
 }
 
 /// Radius of the scene, metres.
@@ -175,21 +195,46 @@ fn mix(all: &mut [Weighted], sources: &[(usize, LightSource)]) {
     }
 }
 
-fn finish(mut all: Vec<Weighted>, sources: Vec<(usize, LightSource)>, first_infinite: u32) -> Lights {
+/// Lights with a place from which on a tree chooses among them, if it is not said what does: it takes the time of a few percent of a path.
+const TREE_PAYS: usize = 16;
+
+fn finish(
+    mut all: Vec<Weighted>,
+    sources: Vec<(usize, LightSource)>,
+    first_infinite: u32,
+    selection: LightSelection,
+) -> Lights {
     let mut slides = Vec::new();
     for light in &mut all {
         light.surface.slide = slides.len() as u32;
         slides.extend(light.slide);
     }
     let powers: Vec<f64> = all.iter().map(|w| w.power).collect();
-    let (table, pmf) = selection_table(&powers);
+    let mut firsts = selection_firsts(&powers);
+    let pmf = probabilities(&firsts);
+    // Those with a place come first.
+    let placed: Vec<Cluster> = all.iter().map_while(|light| light.place).collect();
+    let is_by_tree = match selection {
+        LightSelection::Auto => placed.len() >= TREE_PAYS,
+        LightSelection::Tree => !placed.is_empty(),
+        LightSelection::Power => false,
+    };
+    let (mut tree, mut tree_pmf) = (LightTree::default(), 0.0);
+    if is_by_tree {
+        tree = LightTree::new(&placed);
+        // The words of all of them choose the tree.
+        firsts.drain(1..placed.len());
+        tree_pmf = probabilities(&firsts)[0] as f32;
+    }
+    let table = if firsts.is_empty() { Vec::new() } else { guide_table(&firsts).collect() };
     let lights: Vec<Light> = all.iter().zip(pmf).map(|(w, p)| Light { pmf: p as f32, ..w.light }).collect();
     let varies = lights.iter().any(|light| light.kind_flags & Light::VARYING != 0);
     let emissive = if varies { all.iter().map(|w| w.surface).collect() } else { Vec::new() };
     // What varies is a texture's, or has holes that one makes.
     let textures = Features::TEXTURES.when(varies);
     let features = lights.iter().map(Light::features).fold(textures, Features::and);
-    Lights { all: lights, table, first_infinite, emissive, slides, sources, features }
+    let features = features.and(Features::LIGHT_TREE.when(is_by_tree));
+    Lights { all: lights, table, tree, tree_pmf, first_infinite, emissive, slides, sources, features }
 }
 
 /// The light of the environment; `None` if that is black.
@@ -220,7 +265,7 @@ fn punctual(kind: PunctualKind, radius: f64, swatches: &Swatches) -> Weighted {
     match kind {
         PunctualKind::Point { position, intensity } => {
             let light = Light { a: position, kind_flags: Light::POINT, le: intensity, ..Light::zeroed() };
-            Weighted::new(light, power(4.0 * PI, intensity))
+            Weighted::new(light, power(4.0 * PI, intensity)).at_point(Cone::ALL)
         }
         PunctualKind::Spot { position, direction, intensity, inner, outer, falloff, slide } => {
             let half = outer.to_radians().tan();
@@ -241,7 +286,8 @@ fn punctual(kind: PunctualKind, radius: f64, swatches: &Swatches) -> Weighted {
                 le: intensity,
                 ..Light::zeroed()
             };
-            let whole = Weighted::new(light, power(solid_angle, intensity));
+            let cone = Cone { axis: light.b, theta_o: 0.0, theta_e: outer as f32 };
+            let whole = Weighted::new(light, power(solid_angle, intensity)).at_point(cone);
             match slide {
                 Some(slide) => whole.through(slide, swatches),
                 None => whole,
@@ -253,7 +299,7 @@ fn punctual(kind: PunctualKind, radius: f64, swatches: &Swatches) -> Weighted {
             let light = Light { a: position, kind_flags: Light::POINT, le: intensity, ..Light::zeroed() };
             // The picture at distance 1 gets as much of it everywhere.
             let area = 4.0 * f64::from(half[0] * half[1]);
-            let whole = Weighted::new(light, power(area, intensity));
+            let whole = Weighted::new(light, power(area, intensity)).at_point(Cone::ALL);
             whole.through(before(slide, direction, half, true), swatches)
         }
         PunctualKind::Directional { direction, irradiance, diameter } => {
@@ -333,7 +379,31 @@ impl Emitter<'_> {
         let sides = if both { 2.0 } else { 1.0 };
         let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
         let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, slide: 0, reserved: 0 };
-        Weighted { light, power, surface, slide: None }
+        let place = Some(self.place(&light, both, luminance(mean)));
+        Weighted { light, power, place, surface, slide: None }
+    }
+
+    /// Where it is as a light of a mean radiance, and where it shines.
+    fn place(&self, light: &Light, both: bool, radiance: f32) -> Cluster {
+        let Self { prim, shape, .. } = self;
+        let bounds = prim.bounds();
+        let half = 0.5 * (bounds[1] - bounds[0]);
+        // Its shadow, at most.
+        let across = match prim.kind() {
+            Kind::Sphere => 0.25 * light.area,
+            Kind::Cylinder => light.area / PI as f32,
+            Kind::Triangle | Kind::Disk => light.area,
+        };
+        let radius = if prim.kind() == Kind::Sphere { half.x } else { half.length() };
+        let normal = match prim.kind() {
+            Kind::Triangle => Some(area_normal([prim.a, prim.b, prim.c])),
+            Kind::Disk => Some(prim.b.cross(prim.c)),
+            Kind::Sphere | Kind::Cylinder => None,
+        };
+        let normal = normal.filter(|_| !both).and_then(Vec3::try_normalize);
+        let flip = if shape.flip_normals { -1.0 } else { 1.0 };
+        let cone = normal.map_or(Cone::ALL, |normal| Cone::of_normal(flip * normal));
+        Cluster { bounds, radius, cone, intensity: across * radiance, lights: 1 }
     }
 
     /// Its radiance, if that varies, in the mean over some points spread evenly over it.
@@ -357,12 +427,11 @@ impl Emitter<'_> {
     }
 }
 
-/// The table that chooses with probabilities proportional to `weights`, and the probabilities that it really has: whatever is
-/// rounded, light sampling divides by what it did. Every light keeps a chance.
-fn selection_table(weights: &[f64]) -> (Vec<GuideEntry>, Vec<f64>) {
+/// The first word of each choice of a table that chooses with probabilities proportional to `weights`. Every light keeps a chance.
+fn selection_firsts(weights: &[f64]) -> Vec<u64> {
     let n = weights.len() as u64;
     if n == 0 {
-        return (Vec::new(), Vec::new());
+        return Vec::new();
     }
     let mut firsts = firsts(weights);
     let mut least = 0;
@@ -370,9 +439,13 @@ fn selection_table(weights: &[f64]) -> (Vec<GuideEntry>, Vec<f64>) {
         *first = (*first).clamp(least, WORDS - (n - i));
         least = *first + 1;
     }
+    firsts
+}
+
+/// The probabilities that such a table really has: whatever is rounded, light sampling divides by what it did.
+fn probabilities(firsts: &[u64]) -> Vec<f64> {
     let ends = firsts.iter().skip(1).copied().chain([WORDS]);
-    let pmf = firsts.iter().zip(ends).map(|(first, end)| (end - first) as f64 / WORDS as f64).collect();
-    (guide_table(&firsts).collect(), pmf)
+    firsts.iter().zip(ends).map(|(first, end)| (end - first) as f64 / WORDS as f64).collect()
 }
 
 #[cfg(test)]
@@ -382,18 +455,19 @@ mod tests {
     #[test]
     fn the_table_has_the_probabilities_it_says() {
         let weights = [3.0, 1e-12, 1.0, 1e-3, 0.0, 7.5, 2.0, 2.0];
-        let (table, pmf) = selection_table(&weights);
+        let firsts = selection_firsts(&weights);
+        let pmf = probabilities(&firsts);
         let total: f64 = weights.iter().sum();
         for (p, w) in pmf.iter().zip(weights) {
             assert!((p - w / total).abs() < 1e-9 && *p > 0.0, "{p} {w}");
         }
         assert!((pmf.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert_eq!(table[0].first, 0);
+        assert_eq!(guide_table(&firsts).next().map(|entry| entry.first), Some(0));
     }
 
     #[test]
     fn equal_weights_are_chosen_equally() {
-        let (_, pmf) = selection_table(&[0.0; 5]);
+        let pmf = probabilities(&selection_firsts(&[0.0; 5]));
         assert!(pmf.iter().all(|p| (p - 0.2).abs() < 1e-9), "{pmf:?}");
     }
 }

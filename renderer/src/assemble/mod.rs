@@ -8,6 +8,7 @@ mod filter;
 mod fingerprint;
 mod geometry;
 mod guide;
+mod light_tree;
 mod lights;
 mod materials;
 mod pictures;

@@ -127,6 +127,7 @@ impl Original {
                 && (!a.emits() || own.materials[a.material] == other.materials[b.material])
         };
         own.lights == other.lights
+            && own.render.lights == other.render.lights
             && own.environment == other.environment
             && self.scene.pictures.are(to.pictures)
             && own.all_shapes().zip(to.shapes).all(is_same)

@@ -12,7 +12,7 @@ const CASE_ONLY: &[&str] = &["name", "scene", "command", "expect", "skip"];
 const REFERENCE: &[&str] = &["reference", "reference_stderr", "reference_samples"];
 /// How a scene is rendered.
 const RENDERING: &[&str] =
-    &["max_spp", "bless_spp", "size", "max_depth", "rr", "sampler", "direct", "masking"];
+    &["max_spp", "bless_spp", "size", "max_depth", "rr", "sampler", "direct", "lights", "masking"];
 
 /// The keys of scenes alone: how one is read and rendered.
 pub(super) fn scene_settings() -> Vec<&'static str> {

@@ -84,6 +84,7 @@ pub fn identity(
         none if none.is_empty() => "none".to_owned(),
         some => format!("of {}", some.join(" and ")),
     };
+    let lights = if scene.lights.tree.nodes.is_empty() { "power" } else { "tree" };
     let roulette = settings.rr_depth.map_or("off".into(), |n| n.to_string());
     let all = [
         ("scene", format!("{scene_hash:016x}")),
@@ -92,6 +93,7 @@ pub fn identity(
         ("first sample", first_sample.to_string()),
         ("sampler", settings.sampler.word().into()),
         ("direct", settings.direct.word().into()),
+        ("lights", lights.into()),
         ("masking", settings.masking.word().into()),
         ("longest path", settings.max_depth.to_string()),
         ("Russian roulette", roulette),

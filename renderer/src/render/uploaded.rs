@@ -9,7 +9,9 @@ use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS, STRAYS_AMONG_INSTANCES};
 use device::bvh::{Geometry, Instance};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
-use device::light::{EmissiveSurface, Environment, GuideEntry, Light, Lighting, Portal, SkyTexel, Slide};
+use device::light::{
+    EmissiveSurface, Environment, GuideEntry, Light, LightNode, Lighting, Portal, SkyTexel, Slide,
+};
 use device::material::texture::Texture;
 use device::material::{Material, Surfaces};
 use device::scene::{KeptView, SceneView};
@@ -40,6 +42,8 @@ pub struct Uploaded<B: Backend> {
     texels: B::Buf<u32>,
     lights: B::Buf<Light>,
     light_table: B::Buf<GuideEntry>,
+    light_tree: B::Buf<LightNode>,
+    light_places: B::Buf<u32>,
     filter: B::Buf<FilterPart>,
     filter_edges: B::Buf<FilterEdge>,
     emissive: B::Buf<EmissiveSurface>,
@@ -86,6 +90,8 @@ impl<B: Primitives> Uploaded<B> {
             texels: at.put(backend, Part::Texels, |b| b.share("texels", &swatches.texels))?,
             lights: backend.upload("lights", &scene.lights.all)?,
             light_table: backend.upload("light table", &scene.lights.table)?,
+            light_tree: backend.upload("light tree", &scene.lights.tree.nodes)?,
+            light_places: backend.upload("places in the light tree", &scene.lights.tree.places)?,
             filter: backend.upload("pixel filter", &scene.filter.parts)?,
             filter_edges: backend.upload("edges of the pixel filter", &scene.filter.edges)?,
             emissive: backend.upload("emissive surfaces", &scene.lights.emissive)?,
@@ -149,7 +155,7 @@ impl<B: Primitives> Uploaded<B> {
         #[rustfmt::skip]
         let Self {
             nodes, prims, sources, instances, normals, uvs, colors, materials, coats, textures, texels, lights,
-            light_table, filter, filter_edges, emissive, slides,
+            light_table, light_tree, light_places, filter, filter_edges, emissive, slides,
             environment: _, sky: _, portals: _, tables: _, view: _, kept: _, placement: _,
         } = self;
         shared! {
@@ -165,6 +171,8 @@ impl<B: Primitives> Uploaded<B> {
             textures: "textures", pictures.swatches.textures;
             lights: "lights", lights.all;
             light_table: "light table", lights.table;
+            light_tree: "light tree", lights.tree.nodes;
+            light_places: "places in the light tree", lights.tree.places;
             emissive: "emissive surfaces", lights.emissive;
             slides: "slides of lights", lights.slides;
             filter: "pixel filter", filter.parts;
@@ -218,7 +226,7 @@ impl<B: Primitives> Uploaded<B> {
             textures: texels sky tables;
             shading: normals uvs colors sources;
             trees: nodes prims instances;
-            tables: materials coats textures lights light_table filter filter_edges emissive slides environment portals view;
+            tables: materials coats textures lights light_table light_tree light_places filter filter_edges emissive slides environment portals view;
         }
         short
     }
@@ -269,6 +277,11 @@ impl<B: Primitives> Uploaded<B> {
             first_infinite: scene.lights.first_infinite,
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),
+            light_tree: self.light_tree.ptr(),
+            light_places: self.light_places.ptr(),
+            tree_lights: scene.lights.tree.places.len() as u32,
+            tree_pmf: scene.lights.tree_pmf,
+            reserved: [0; 2],
             emissive: self.emissive.ptr(),
             slides: self.slides.ptr(),
             environment: self.environment.ptr(),

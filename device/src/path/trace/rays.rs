@@ -3,10 +3,10 @@
 use glam::{Vec2, Vec3};
 
 use super::{CameraRaysArgs, NextRaysArgs};
-use crate::arch::load;
 use crate::bvh::Arch;
 use crate::features::Full;
 use crate::light::select::sample_light;
+use crate::light::tree::Facing;
 use crate::path::megakernel::Invocation;
 use crate::path::stage::Function;
 use crate::path::step::{Surface, shadow_ray, surface_at};
@@ -86,8 +86,8 @@ impl Function for ShadowRays {
                         f32::INFINITY,
                     ));
                 }
-                let (index, u0) = sample_light(scene, u0, filler);
-                let light = load(scene.lights.add(index as usize));
+                let (light, index, u0) =
+                    sample_light::<Full>(scene, (at.start, Facing::of_normal(at.side)), u0, filler);
                 let sample = light.sample::<Full>(scene, index, at.start, [u0, u1, part])?;
                 (sample.wi.dot(at.side) > 0.0).then(|| shadow_ray(at.start, sample.wi, sample.target))
             });

@@ -7,6 +7,7 @@ use super::column::{ALIGNMENT, Column, columns};
 use crate::arch::{read, write};
 use crate::bvh::{Hit, has_instances};
 use crate::features::{Compiled, Features};
+use crate::light::select::may_have_tree;
 use crate::path::PathState;
 use crate::path::step::ShadowRay;
 use crate::ray::{Cone, Ray};
@@ -27,6 +28,8 @@ columns! {
         identity: Quad<u32>,
         /// [`PathState::cone`]: width, spread.
         cone: Pair,
+        /// [`PathState::facing`].
+        facing: u32,
         /// The ray's hit: distance, primitive, barycentric coordinates.
         hit: Quad<f32>,
         /// Instance that the ray meets.
@@ -100,6 +103,7 @@ impl Pool {
                 beta,
                 l: Vec3::ZERO,
                 prev_pdf,
+                facing: if may_have_tree::<C>() { read(self.facing.at(i)) } else { 0 },
                 eta_scale,
                 passed: if sees_passing::<C>() { passed } else { 0.0 },
                 depth: counts / HOLES,
@@ -126,6 +130,9 @@ impl Pool {
             write(self.identity.at(i), Quad([number, state.pixel, state.sample, counts]));
             if C::sees(Features::TEXTURES) {
                 write(self.cone.at(i), Pair([state.cone.width, state.cone.spread]));
+            }
+            if may_have_tree::<C>() {
+                write(self.facing.at(i), state.facing);
             }
         }
     }

@@ -24,6 +24,8 @@ pub struct RenderSettings {
     pub sampler: Sampler,
     /// How direct light is estimated.
     pub direct: Direct,
+    /// What chooses the light of a sample.
+    pub lights: LightSelection,
     /// Masking–shadowing of microfacets.
     pub masking: Masking,
     /// Shading normal where the interpolated one of a mesh faces away from the viewer.
@@ -37,6 +39,18 @@ pub struct RenderSettings {
     pub filter: PixelFilter,
     /// Whether the mean is of what lies beyond the edge of the image too, where the filter reaches there.
     pub sample_border: bool,
+}
+
+/// What chooses the light of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LightSelection {
+    /// The tree where there are many lights, or else their power.
+    #[default]
+    Auto,
+    /// A tree: by what lights may bring to the point, for those that have a place.
+    Tree,
+    /// Their power alone.
+    Power,
 }
 
 /// Effect of holes in surfaces on paths.
@@ -76,6 +90,7 @@ impl Default for RenderSettings {
             rr_depth: Some(5),
             sampler: Sampler::Sobol,
             direct: Direct::Mis,
+            lights: LightSelection::Auto,
             masking: Masking::Correlated,
             hidden_normals: HiddenNormals::Bend,
             holes: Holes::Pass,
@@ -103,6 +118,8 @@ pub struct Overrides {
     pub sampler: Option<Sampler>,
     /// How direct light is estimated.
     pub direct: Option<Direct>,
+    /// What chooses the light of a sample.
+    pub lights: Option<LightSelection>,
     /// Masking–shadowing of microfacets.
     pub masking: Option<Masking>,
 }
@@ -121,6 +138,7 @@ impl Overrides {
         set(&mut render.rr_depth, self.rr_depth);
         set(&mut render.sampler, self.sampler);
         set(&mut render.direct, self.direct);
+        set(&mut render.lights, self.lights);
         set(&mut render.masking, self.masking);
     }
 }

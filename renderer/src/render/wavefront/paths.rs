@@ -70,4 +70,4 @@ impl Paths {
 }
 
 // As docs/wavefront.md and the README say.
-const _: () = assert!(Paths::BYTES_PER_SLOT == 150 && Paths::BYTES_PER_ORDER == 12);
+const _: () = assert!(Paths::BYTES_PER_SLOT == 154 && Paths::BYTES_PER_ORDER == 12);

@@ -43,10 +43,10 @@ pub fn unpacked(packed: &[u8]) -> String {
 }
 
 /// Constants in kernels in place of which the features of scenes are written, and what kernels with them depend on: see
-/// `features_of_the_scene` and `sampler_of_the_scene` in `device/src/arch/nvptx.rs`.
+/// `features_of_the_scene` and `drawing_of_the_scene` in `device/src/arch/nvptx.rs`.
 const CONSTANTS: [(&str, Features); 2] = [
     ("0xffffffff; // features of the scene", Features::ALL),
-    ("0xffffffff; // sampler of the scene", Features::BLUE_NOISE),
+    ("0xffffffff; // drawing of the scene", Features::OF_ANY_KERNEL),
 ];
 
 /// The features that `text` depends on.
@@ -350,7 +350,7 @@ mod tests {
         for (name, expected) in [
             ("megakernel", Features::ALL),
             ("first_hit", Features::ALL),
-            ("megakernel_basic", Features::BLUE_NOISE),
+            ("megakernel_basic", Features::OF_ANY_KERNEL),
             ("compact", Features::NONE),
         ] {
             let text = outline.only(ptx(), name);
@@ -360,7 +360,7 @@ mod tests {
             assert_eq!(all, text);
             assert_eq!(some != all, expected != Features::NONE, "{name}");
             assert_eq!(some.contains("0x80000000; // features"), expected == Features::ALL, "{name}");
-            assert!(!some.contains("0xffffffff; // features") && !some.contains("0xffffffff; // sampler"));
+            assert!(!some.contains("0xffffffff; // features") && !some.contains("0xffffffff; // drawing"));
         }
     }
 

@@ -8,7 +8,7 @@ use super::keys::{self, Key};
 use super::values::{ByName, KeyValue, Named, ValueReader, Visitor};
 use crate::description::limits::{MAX_DEPTH, check_size};
 use crate::description::{
-    Direct, HiddenNormals, Holes, Masking, Overrides, PixelFilter, RenderSettings, Sampler,
+    Direct, HiddenNormals, Holes, LightSelection, Masking, Overrides, PixelFilter, RenderSettings, Sampler,
 };
 use crate::input::{Field, Section, Source};
 
@@ -18,6 +18,9 @@ impl Named for Sampler {
 }
 impl Named for Direct {
     const NAMES: ByName<Self> = &[("mis", Self::Mis), ("nee", Self::Nee), ("bsdf", Self::Bsdf)];
+}
+impl Named for LightSelection {
+    const NAMES: ByName<Self> = &[("auto", Self::Auto), ("tree", Self::Tree), ("power", Self::Power)];
 }
 impl Named for Masking {
     const NAMES: ByName<Self> = &[("correlated", Self::Correlated), ("separable", Self::Separable)];
@@ -46,6 +49,7 @@ pub(crate) fn visit_sampling(visitor: &mut impl Visitor, render: &mut RenderSett
     visitor.visit("rr", &mut render.rr_depth);
     visitor.visit("sampler", &mut render.sampler);
     visitor.visit("direct", &mut render.direct);
+    visitor.visit("lights", &mut render.lights);
     visitor.visit("masking", &mut render.masking);
     visitor.visit("seed", &mut render.seed);
 }
@@ -107,6 +111,7 @@ pub fn overrides(section: &Section<'_>) -> Option<Overrides> {
         rr_depth: reader.given("rr"),
         sampler: reader.given("sampler"),
         direct: reader.given("direct"),
+        lights: reader.given("lights"),
         masking: reader.given("masking"),
     };
     (size.is_some() && reader.is_right).then_some(overrides)

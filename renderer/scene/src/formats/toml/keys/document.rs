@@ -37,7 +37,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 15] = [
+static RENDER_KEYS: [Key; 16] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -87,6 +87,16 @@ static RENDER_KEYS: [Key; 15] = [
         "How direct light is found.",
     )
     .or("\"mis\""),
+    Key::new(
+        "lights",
+        Word(&[
+            ("auto", "a tree where 16 lights or more have a place, or else their power"),
+            ("tree", "what a light may bring to a point, by a tree of those that have a place"),
+            ("power", "the power of a light alone"),
+        ]),
+        "By what the light of a sample is chosen.",
+    )
+    .or("\"auto\""),
     Key::new(
         "masking",
         Word(&[("correlated", "height-correlated"), ("separable", "the product of masking and shadowing")]),

@@ -1,0 +1,286 @@
+//! A tree over the lights that have a place, which chooses among them by what each may bring to a point (Conty Estevez and Kulla
+//! 2018, "Importance Sampling of Many Lights with Adaptive Tree Splitting"). Nodes have up to [`WIDTH`] children, so that few are
+//! visited, one after the other, and children side by side.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+use super::Lighting;
+use super::guide::BELOW_ONE;
+use crate::arch::{load, max, min, sqrt};
+
+/// Most children of a node.
+pub const WIDTH: usize = 8;
+
+/// Does something for each child `k`: in a loop, of which a CPU makes vector instructions; on a GPU eight times over, so that arrays stay
+/// in registers.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! each_child {
+    ($k:ident => $body:block) => {
+        #[allow(clippy::needless_range_loop, reason = "rows are addresses")]
+        for $k in 0..WIDTH $body
+    };
+}
+#[cfg(target_arch = "nvptx64")]
+macro_rules! each_child {
+    ($k:ident => $body:block) => {
+        each_child!($k => $body, 0 1 2 3 4 5 6 7)
+    };
+    ($k:ident => $body:block, $($number:literal)*) => {
+        $({
+            let $k: usize = $number;
+            $body
+        })*
+    };
+}
+
+/// A number of each child.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Row(pub [f32; WIDTH]);
+
+/// The children of a node, each a cluster of lights, or one alone: 496 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct LightNode {
+    /// The centre of a box, and of a sphere, around a cluster, x, y and z, metres.
+    pub center: [Row; 3],
+    /// Half the size of the box, metres.
+    pub half: [Row; 3],
+    /// The square of the sphere's radius, m².
+    pub radius2: Row,
+    /// That, of one of the spheres if each light had its own and they filled it, m².
+    pub spacing2: Row,
+    /// The sum of the largest radiant intensities of its lights; 0 where there is no child.
+    pub intensity: Row,
+    /// The unit axis of a cone that has the normals of its lights, x, y and z.
+    pub axis: [Row; 3],
+    /// The cosine of the cone's half-angle, θ_o.
+    pub cos_o: Row,
+    /// The cosine of the largest angle from a normal under which one of its lights still shines, θ_e.
+    pub cos_e: Row,
+    /// The number of a node, or with [`LightNode::LEAF`] that of a light.
+    pub child: [u32; WIDTH],
+    /// The place of the node in its parent: [`WIDTH`] times its number, and which child. 0 for the root.
+    pub place: u32,
+    /// Nothing.
+    pub reserved: [u32; 3],
+}
+
+const _: () = assert!(size_of::<LightNode>() == 496);
+
+/// The light that was chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChosenLight {
+    /// Its index.
+    pub(crate) index: u32,
+    /// A word that is random once more.
+    pub(crate) word: u32,
+    /// The probability of the choice; 0 if no light shines there.
+    pub(crate) pmf: f32,
+}
+
+/// The side of a surface that light is looked for on, as a word: the shading normal on an octahedron (Cigolle et al. 2014, "A Survey of
+/// Efficient Representations for Independent Unit Vectors"), 16 bits each way; 0 for both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Facing(pub u32);
+
+impl Facing {
+    /// Both sides.
+    pub const ANY: Self = Self(0);
+
+    /// The largest number of 16 bits, less one: 0 is kept for [`Facing::ANY`].
+    const STEPS: f32 = 65_534.0;
+
+    /// That of a unit normal.
+    #[inline(always)]
+    pub fn of_normal(n: Vec3) -> Self {
+        let scale = 1.0 / (n.x.abs() + n.y.abs() + n.z.abs());
+        let (x, y) = (n.x * scale, n.y * scale);
+        let (x, y) = match n.z < 0.0 {
+            true => ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)),
+            false => (x, y),
+        };
+        let word = |x: f32| {
+            let step = max(min(0.5 * x + 0.5, 1.0), 0.0) * Self::STEPS + 0.5;
+            // SAFETY: it is from 0 to below 2¹⁶.
+            1 + unsafe { step.to_int_unchecked::<u32>() }
+        };
+        Self(word(x) | word(y) << 16)
+    }
+
+    /// The normal, of about unit length; zero for [`Facing::ANY`].
+    #[inline(always)]
+    pub fn normal(self) -> Vec3 {
+        if self == Self::ANY {
+            return Vec3::ZERO;
+        }
+        let [x, y] =
+            [self.0 & 0xffff, self.0 >> 16].map(|word| (word as f32 - 1.0) * (2.0 / Self::STEPS) - 1.0);
+        let z = 1.0 - x.abs() - y.abs();
+        let fold = max(-z, 0.0);
+        let n = Vec3::new(x - fold.copysign(x), y - fold.copysign(y), z);
+        n * (1.0 / sqrt(n.dot(n)))
+    }
+}
+
+impl LightNode {
+    /// The cosine from which on light comes from behind, to be on the safe side of rounding.
+    const BEHIND: f32 = -0.01;
+
+    /// Flag of [`LightNode::child`]: it is a light.
+    pub const LEAF: u32 = 1 << 31;
+
+    /// The least that a cosine counts: some lights do not fall off with it, and some surfaces do not.
+    const LEAST_COS: f32 = 1.0 / 16.0;
+
+    /// What the children may bring to a point `p`, on a side with a normal `n`, or none if that is zero, as in the paper, section 4, but for
+    /// the distance. The mean
+    /// of 1/d² over a row of lights of length 2r, seen from a distance h beside it, is arctan (r/h) / (rh), and that over a disk
+    /// ln (1 + r²/h²) / r². Between the two is 1 / (h √(h² + r²)), and the distance from the box is taken for h, and at least that between lights.
+    /// By the distance from the centre, the nearest of many lights would hardly ever be chosen.
+    ///
+    /// # Safety
+    /// There is the node.
+    #[inline(always)]
+    unsafe fn importances(node: *const Self, p: Vec3, n: Vec3) -> [f32; WIDTH] {
+        // SAFETY: as the caller promised.
+        let of = |row: *const Row, k: usize| unsafe { load(row.cast::<f32>().add(k)) };
+        let rows =
+            |rows: *const [Row; 3], k: usize| [0, 1, 2].map(|c| of(rows.cast::<Row>().wrapping_add(c), k));
+        // SAFETY: as the caller promised; these are addresses alone.
+        let (center, half, axis, radius2, spacing2, intensity, cos_o, cos_e) = unsafe {
+            (
+                &raw const (*node).center,
+                &raw const (*node).half,
+                &raw const (*node).axis,
+                &raw const (*node).radius2,
+                &raw const (*node).spacing2,
+                &raw const (*node).intensity,
+                &raw const (*node).cos_o,
+                &raw const (*node).cos_e,
+            )
+        };
+        let (n, has_side) = ([n.x, n.y, n.z], n != Vec3::ZERO);
+        let mut importances = [0.0; WIDTH];
+        each_child!(k => {
+            let [center, half, axis] = [center, half, axis].map(|row| rows(row, k));
+            let d = [p.x - center[0], p.y - center[1], p.z - center[2]];
+            let d2 = dot(d, d);
+            let per_d = 1.0 / sqrt(max(d2, f32::MIN_POSITIVE));
+            let cos_w = dot(axis, d) * per_d;
+            let cos_i = if has_side { -dot(n, d) * per_d } else { 1.0 };
+            // The angle under which the sphere is seen, θ_u; all directions from inside.
+            let radius2 = of(radius2, k);
+            let sin2_u = min(radius2 * per_d * per_d, 1.0);
+            let cos_u = sqrt(1.0 - sin2_u);
+            let is_outside = sin2_u < 1.0;
+            let cos = cos_of_difference(cos_of_difference(cos_w, of(cos_o, k)), cos_u);
+            let cos = if is_outside { cos } else { 1.0 };
+            let cos_i = if is_outside { cos_of_difference(cos_i, cos_u) } else { 1.0 };
+            let is_seen = cos >= of(cos_e, k) && cos_i >= Self::BEHIND;
+            let falloff = max(cos, Self::LEAST_COS) * max(cos_i, Self::LEAST_COS);
+            let falloff = if is_seen { falloff } else { 0.0 };
+            let beside = [0, 1, 2].map(|c| max(d[c].abs() - half[c], 0.0));
+            let h2 = max(dot(beside, beside) + of(spacing2, k), f32::MIN_POSITIVE);
+            importances[k] = of(intensity, k) * falloff / sqrt(h2 * (h2 + radius2));
+        });
+        importances
+    }
+}
+
+/// cos (max (a − b, 0)), of angles from 0 to π with these cosines.
+#[inline(always)]
+fn cos_of_difference(cos_a: f32, cos_b: f32) -> f32 {
+    let sin = |cos: f32| sqrt(max(1.0 - cos * cos, 0.0));
+    if cos_a >= cos_b { 1.0 } else { cos_a * cos_b + sin(cos_a) * sin(cos_b) }
+}
+
+#[inline(always)]
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn sum(of: &[f32; WIDTH]) -> f32 {
+    let [a, b, c, d, e, f, g, h] = *of;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+/// Chooses a light for a point, and the side that it is to shine on, by a random word, with others in `filler`.
+///
+/// # Safety
+/// `scene` is valid and has a tree.
+#[inline(always)]
+pub(super) unsafe fn choose(
+    scene: &Lighting,
+    (p, facing): (Vec3, Facing),
+    mut word: u32,
+    mut filler: u32,
+) -> ChosenLight {
+    let n = facing.normal();
+    let (mut pmf, mut number) = (1.0, 0_u32);
+    loop {
+        // SAFETY: as the caller promised: children that are nodes are some of the tree.
+        let (node, importances) = unsafe {
+            let node = scene.light_tree.add(number as usize);
+            (node, LightNode::importances(node, p, n))
+        };
+        let all = sum(&importances);
+        let at = word as f32 * (1.0 / 4_294_967_296.0) * all;
+        let (mut chosen, mut before, mut own, mut end) = (0, 0.0, 0.0, 0.0);
+        each_child!(k => {
+            let is_reached = importances[k] > 0.0 && end <= at;
+            chosen = if is_reached { k } else { chosen };
+            before = if is_reached { end } else { before };
+            own = if is_reached { importances[k] } else { own };
+            end += importances[k];
+        });
+        let _ = end;
+        if own == 0.0 {
+            return ChosenLight { index: 0, word, pmf: 0.0 };
+        }
+        pmf *= own / all;
+        let part = min(max((at - before) / own, 0.0), BELOW_ONE) * (1 << 24) as f32;
+        // SAFETY: it is from 0 to below 2²⁴.
+        word = unsafe { part.to_int_unchecked::<u32>() } << 8 | filler >> 24;
+        filler = filler.rotate_left(8);
+        // SAFETY: the node has the child.
+        number = unsafe { load((&raw const (*node).child).cast::<u32>().add(chosen)) };
+        if number & LightNode::LEAF != 0 {
+            return ChosenLight { index: number & !LightNode::LEAF, word, pmf };
+        }
+    }
+}
+
+/// The probability with which [`choose`] chooses light number `index` for a point.
+///
+/// # Safety
+/// As [`choose`]; the light is in the tree.
+#[inline(always)]
+pub(super) unsafe fn pmf(scene: &Lighting, index: u32, (p, facing): (Vec3, Facing)) -> f32 {
+    let n = facing.normal();
+    // SAFETY: as the caller promised.
+    let mut place = unsafe { load(scene.light_places.add(index as usize)) };
+    let mut pmf = 1.0;
+    loop {
+        let (number, child) = (place as usize / WIDTH, place as usize % WIDTH);
+        // SAFETY: as the caller promised: places are in nodes of the tree.
+        let (importances, parent) = unsafe {
+            let node = scene.light_tree.add(number);
+            (LightNode::importances(node, p, n), load(&raw const (*node).place))
+        };
+        let mut own = 0.0;
+        each_child!(k => {
+            own = if k == child { importances[k] } else { own };
+        });
+        if own == 0.0 {
+            return 0.0;
+        }
+        pmf *= own / sum(&importances);
+        if number == 0 {
+            return pmf;
+        }
+        place = parent;
+    }
+}
