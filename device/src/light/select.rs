@@ -48,12 +48,7 @@ pub unsafe fn sample_light<C: Compiled>(
 /// # Safety
 /// As [`sample_light`]; there is a tree.
 #[inline(always)]
-pub(crate) unsafe fn choose_light(
-    scene: &Lighting,
-    at: (Vec3, Facing),
-    bits: u32,
-    filler: u32,
-) -> ChosenLight {
+unsafe fn choose_light(scene: &Lighting, at: (Vec3, Facing), bits: u32, filler: u32) -> ChosenLight {
     let others = scene.light_count - scene.tree_lights;
     // SAFETY: as the caller promised.
     unsafe {

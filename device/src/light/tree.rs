@@ -17,7 +17,7 @@ pub const WIDTH: usize = 8;
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! each_child {
     ($k:ident => $body:block) => {
-        #[allow(clippy::needless_range_loop, reason = "rows are addresses")]
+        #[expect(clippy::needless_range_loop, reason = "rows are addresses")]
         for $k in 0..WIDTH $body
     };
 }

@@ -210,7 +210,7 @@ impl LightTree {
         }
         let mut node = LightNode { place, ..LightNode::zeroed() };
         for (k, child) in children.iter().enumerate() {
-            node.put(k, child.cluster());
+            put(&mut node, k, child.cluster());
         }
         self.nodes.push(node);
         for (k, child) in children.into_iter().enumerate() {
@@ -227,25 +227,18 @@ impl LightTree {
     }
 }
 
-/// What is put in a node.
-trait Put {
-    fn put(&mut self, k: usize, cluster: &Cluster);
-}
-
-impl Put for LightNode {
-    fn put(&mut self, k: usize, cluster: &Cluster) {
-        let (center, Cone { axis, theta_o, theta_e }) = (cluster.center(), cluster.cone);
-        let radius = cluster.radius * (1.0 + SLACK);
-        let half = 0.5 * (cluster.bounds[1] - cluster.bounds[0]);
-        for c in 0..3 {
-            (self.center[c].0[k], self.half[c].0[k], self.axis[c].0[k]) = (center[c], half[c], axis[c]);
-        }
-        let radius2 = radius * radius;
-        (self.radius2.0[k], self.spacing2.0[k]) = (radius2, radius2 / cluster.lights as f32);
-        self.intensity.0[k] = cluster.intensity;
-        (self.cos_o.0[k], self.cos_e.0[k]) =
-            ((theta_o + SLACK).min(PI).cos(), (theta_e + SLACK).min(PI).cos());
+/// Makes a cluster child `k` of a node.
+fn put(node: &mut LightNode, k: usize, cluster: &Cluster) {
+    let (center, Cone { axis, theta_o, theta_e }) = (cluster.center(), cluster.cone);
+    let radius = cluster.radius * (1.0 + SLACK);
+    let half = 0.5 * (cluster.bounds[1] - cluster.bounds[0]);
+    for c in 0..3 {
+        (node.center[c].0[k], node.half[c].0[k], node.axis[c].0[k]) = (center[c], half[c], axis[c]);
     }
+    let radius2 = radius * radius;
+    (node.radius2.0[k], node.spacing2.0[k]) = (radius2, radius2 / cluster.lights as f32);
+    node.intensity.0[k] = cluster.intensity;
+    (node.cos_o.0[k], node.cos_e.0[k]) = ((theta_o + SLACK).min(PI).cos(), (theta_e + SLACK).min(PI).cos());
 }
 
 #[cfg(test)]
