@@ -66,12 +66,17 @@ impl Mesh {
         mesh
     }
 
-    /// A binary PLY file.
+    /// A binary PLY file that `make_gallery` makes.
     pub(crate) fn ply(&self) -> Vec<u8> {
+        self.ply_of("make_gallery")
+    }
+
+    /// A binary PLY file that names the example that makes it.
+    pub(crate) fn ply_of(&self, example: &str) -> Vec<u8> {
         let has = |n: usize| n == self.positions.len();
         let (normals, uvs, colors) = (has(self.normals.len()), has(self.uvs.len()), has(self.colors.len()));
         let mut header = String::from("ply\nformat binary_little_endian 1.0\n");
-        header += "comment made by `cargo run --release --example make_gallery`\n";
+        header += &format!("comment made by `cargo run --release --example {example}`\n");
         header += &format!("element vertex {}\n", self.positions.len());
         let mut properties = vec![("float", "x y z")];
         properties.extend(normals.then_some(("float", "nx ny nz")));
@@ -81,7 +86,9 @@ impl Mesh {
             names.split(' ').for_each(|name| header += &format!("property {kind} {name}\n"));
         }
         header += &format!("element face {}\n", self.triangles.len() + self.quads.len());
-        header += "property list uchar ushort vertex_indices\nend_header\n";
+        let short = self.positions.len() <= 1 << 16;
+        let index = if short { "ushort" } else { "uint" };
+        header += &format!("property list uchar {index} vertex_indices\nend_header\n");
 
         let mut out = header.into_bytes();
         for i in 0..self.positions.len() {
@@ -93,7 +100,7 @@ impl Mesh {
         let faces = self.triangles.iter().map(|t| &t[..]).chain(self.quads.iter().map(|q| &q[..]));
         for face in faces {
             out.push(face.len() as u8);
-            face.iter().for_each(|i| out.extend((*i as u16).to_le_bytes()));
+            face.iter().for_each(|i| out.extend(&i.to_le_bytes()[..if short { 2 } else { 4 }]));
         }
         out
     }
