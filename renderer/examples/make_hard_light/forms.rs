@@ -22,8 +22,11 @@ pub(crate) enum Form {
     Disk(Affine3A),
     /// The cube [-1, 1]³.
     Block(Affine3A),
-    /// A file beside the scene, without `.ply`.
-    Mesh(String),
+    /// A file beside the scene, without `.ply`; flat where it has no normals.
+    Mesh {
+        file: String,
+        flat: bool,
+    },
 }
 
 pub(crate) fn ball(center: Vec3, radius: f32) -> Form {

@@ -103,9 +103,10 @@ impl Scene {
 
     /// A mesh in a file of its own, to be added.
     pub(crate) fn file(&mut self, name: &str, mesh: Mesh) -> Form {
-        let name = format!("{}-{name}", self.name);
-        self.meshes.push((name.clone(), mesh));
-        Form::Mesh(name)
+        let file = format!("{}-{name}", self.name);
+        let flat = mesh.normals.is_empty();
+        self.meshes.push((file.clone(), mesh));
+        Form::Mesh { file, flat }
     }
 
     /// All files, by their names.
@@ -277,7 +278,7 @@ impl Form {
             Self::Quad(place) => placed("quad", place),
             Self::Disk(place) => placed("disk", place),
             Self::Block(place) => placed("box", place),
-            Self::Mesh(name) => format!("type = \"mesh\"\nfile = \"{name}.ply\""),
+            Self::Mesh { file, .. } => format!("type = \"mesh\"\nfile = \"{file}.ply\""),
         }
     }
 
@@ -298,7 +299,11 @@ impl Form {
             Self::Quad(place) => ("rectangle", placed(place)),
             Self::Disk(place) => ("disk", placed(place)),
             Self::Block(place) => ("cube", placed(place)),
-            Self::Mesh(name) => ("ply", format!("<string name=\"filename\" value=\"{name}.ply\"/>")),
+            Self::Mesh { file, flat } => {
+                // Else Mitsuba makes normals, and emits by them.
+                let flat = if *flat { "<boolean name=\"face_normals\" value=\"true\"/>" } else { "" };
+                ("ply", format!("<string name=\"filename\" value=\"{file}.ply\"/>{flat}"))
+            }
         }
     }
 }
