@@ -17,7 +17,7 @@ const HEIGHT: f32 = 2.05;
 const OPEN: f32 = 9.0;
 
 pub(crate) fn door() -> Scene {
-    let camera = Camera { position: vec3(-1.45, 1.45, 1.6), target: vec3(0.2, 0.88, -1.6), fov: 58.0 };
+    let camera = Camera { position: vec3(-1.45, 1.45, 1.6), target: vec3(0.2, 0.88, -1.6), fov: 63.0 };
     let mut scene = Scene::new("door", ABOUT, 16, camera);
     scene.diffuse("wall", 0.72, 0.7, 0.64);
     scene.diffuse("ceiling", 0.8, 0.8, 0.78);
