@@ -5,7 +5,7 @@ use crate::arch::{drawing_of_the_scene, features_of_the_scene};
 
 /// A set of lobes and other features that scenes may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Features(u32);
+pub struct Features(u64);
 
 /// Most lobes.
 const LOBES: u32 = 17;
@@ -39,12 +39,14 @@ impl Features {
     pub const SLIDES: Self = Self(1 << 20);
     /// A camera that does not see what is near or far away.
     pub const CLIPPING: Self = Self(1 << 19);
-    /// The sampler [`crate::rng::SamplerKind::BlueNoise`]. All kernels know it, but on a GPU only where it is asked for.
-    pub const BLUE_NOISE: Self = Self(1 << 18);
-    /// The tree that chooses lights. All kernels know it, but on a GPU only where it is asked for.
-    pub const LIGHT_TREE: Self = Self(1 << 17);
+    /// The sampler [`crate::rng::SamplerKind::BlueNoise`].
+    pub const BLUE_NOISE: Self = Self(1 << 32);
+    /// The tree that chooses lights.
+    pub const LIGHT_TREE: Self = Self(1 << 33);
+    /// Directions that are drawn by what a guide has learnt.
+    pub const GUIDING: Self = Self(1 << 34);
     /// What all kernels know, but on a GPU only where it is asked for.
-    pub const OF_ANY_KERNEL: Self = Self::BLUE_NOISE.and(Self::LIGHT_TREE);
+    pub const OF_ANY_KERNEL: Self = Self(0xffff_ffff << 32);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.
     pub const OF_MATERIAL: Self = Self((1 << LOBES) - 1)
         .and(Self::BECKMANN)
@@ -53,7 +55,7 @@ impl Features {
         .and(Self::NORMAL_MAPS)
         .and(Self::BLENDS);
     /// Everything.
-    pub const ALL: Self = Self(u32::MAX);
+    pub const ALL: Self = Self(u64::MAX);
 
     /// The lobe with a number.
     pub(crate) const fn lobe(index: u32) -> Self {
@@ -93,21 +95,21 @@ impl Features {
         self.0 & other.0 != 0
     }
 
-    /// Whether the sampler [`Self::BLUE_NOISE`] may be asked for.
+    /// Whether any of `some`, which are [`Self::OF_ANY_KERNEL`], may be asked for.
     #[inline(always)]
-    pub(crate) fn may_be_blue_noise() -> bool {
-        Self(drawing_of_the_scene()).intersects(Self::BLUE_NOISE)
+    pub(crate) fn may_be_asked_for(some: Self) -> bool {
+        Self::of_words(0, drawing_of_the_scene()).intersects(some)
     }
 
-    /// Whether [`Self::LIGHT_TREE`] may be asked for.
+    /// The set of two words: of what depends on the kernel, and of what is [`Self::OF_ANY_KERNEL`].
     #[inline(always)]
-    pub(crate) fn may_have_light_tree() -> bool {
-        Self(drawing_of_the_scene()).intersects(Self::LIGHT_TREE)
+    const fn of_words(of_some: u32, of_any: u32) -> Self {
+        Self(of_some as u64 | (of_any as u64) << 32)
     }
 
-    /// The set as a word.
-    pub const fn bits(self) -> u32 {
-        self.0
+    /// The words of the set: of what depends on the kernel, and of what is [`Self::OF_ANY_KERNEL`].
+    pub const fn words(self) -> [u32; 2] {
+        [self.0 as u32, (self.0 >> 32) as u32]
     }
 }
 
@@ -131,6 +133,6 @@ impl Compiled for Full {
 
     #[inline(always)]
     fn sees(some: Features) -> bool {
-        Features(features_of_the_scene()).intersects(some)
+        Features::of_words(features_of_the_scene(), drawing_of_the_scene()).intersects(some)
     }
 }

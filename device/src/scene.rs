@@ -6,6 +6,7 @@ use glam::Vec3;
 use crate::camera::Camera;
 use crate::features::{Compiled, Features};
 use crate::filter::FilterView;
+use crate::guiding::Guide;
 use crate::light::Lighting;
 use crate::ray::Ray;
 use crate::view::extends;
@@ -19,6 +20,8 @@ pub struct SceneView {
     pub lighting: Lighting,
     /// The pixel filter.
     pub filter: FilterView,
+    /// What guides paths, if anything does.
+    pub guide: Guide,
     /// Whether any material has holes, and what they do: [`SceneView::NO_HOLES`] and so on.
     pub holes: u32,
     /// Non-zero if the camera does not see lights.
@@ -63,7 +66,7 @@ impl SceneView {
 #[repr(transparent)]
 pub struct KeptView(pub SceneView);
 
-const _: () = assert!(size_of::<SceneView>() == 24 * 8 + 16 * 4 + size_of::<Camera>());
+const _: () = assert!(size_of::<SceneView>() == 26 * 8 + 20 * 4 + size_of::<Camera>());
 
 // SAFETY: pointers, numbers, and a camera, which is plain data; none is without a meaning for being zero.
 unsafe impl Zeroable for KeptView {}

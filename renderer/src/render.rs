@@ -6,6 +6,7 @@ mod blocks;
 mod checkpoint;
 mod films;
 mod first_hits;
+mod guiding;
 pub mod light_groups;
 pub mod mattes;
 mod noise;
@@ -564,6 +565,16 @@ impl<B: Primitives> Run<B> {
         let mut films = self.empty_films(backend, part)?;
         let Self { tracer, pace, layers, .. } = self;
         let layers = *layers;
+        let guide = match std::env::var("TORRANCE_GUIDING") {
+            Ok(text) => {
+                let mut words = text.split(',').map(|word| word.parse::<u32>().unwrap());
+                let paths = words.next().unwrap();
+                Some(guiding::learn(backend, scene, view, paths, words.next().unwrap_or(1 << 21))?)
+            }
+            Err(_) => None,
+        };
+        let guided = guide.as_ref().map_or(view.guide, guiding::Guide::view);
+        let view = SceneView { guide: guided, ..view };
         let args = no_samples(scene, view, films.image.ptr());
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);

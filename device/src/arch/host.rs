@@ -154,3 +154,14 @@ pub fn prefetch(p: *const u8) {
 pub const fn highest_bit(x: u32) -> u32 {
     31 - x.leading_zeros()
 }
+
+/// Adds to a number that others add to at the same time; returns what it was.
+///
+/// # Safety
+/// `p` is valid, and nobody reads or writes it otherwise meanwhile.
+#[inline(always)]
+pub unsafe fn fetch_add(p: *mut u32, value: u32) -> u32 {
+    use core::sync::atomic::{AtomicU32, Ordering};
+    // SAFETY: as the caller promised; a `u32` has the alignment of an atomic one.
+    unsafe { AtomicU32::from_ptr(p) }.fetch_add(value, Ordering::Relaxed)
+}

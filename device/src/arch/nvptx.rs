@@ -204,3 +204,13 @@ pub fn highest_bit(x: u32) -> u32 {
     }
     bit
 }
+
+/// Adds to a number that others add to at the same time; returns what it was.
+///
+/// # Safety
+/// `p` is valid, and nobody reads or writes it otherwise meanwhile.
+#[inline(always)]
+pub unsafe fn fetch_add(p: *mut u32, value: u32) -> u32 {
+    // SAFETY: as the caller promised.
+    unsafe { cuda_std::atomic::device::add_u32(p, value) }
+}

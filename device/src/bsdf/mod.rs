@@ -241,6 +241,12 @@ lobes! {
     Gltf,
 }
 
+impl Features {
+    /// Lobes that scatter into a few directions alone.
+    pub const DELTA: Self =
+        SmoothConductor::FEATURE.and(SmoothDielectric::FEATURE).and(ThinDielectric::FEATURE);
+}
+
 /// Plain diffuse surfaces and conductors: the least that is worth a kernel of its own.
 pub struct Basic;
 

@@ -11,7 +11,7 @@ use crate::features::{Compiled, Features};
 /// Whether there may be a tree that chooses lights.
 #[inline(always)]
 pub(crate) fn may_have_tree<C: Compiled>() -> bool {
-    C::sees(Features::LIGHT_TREE) && Features::may_have_light_tree()
+    C::sees(Features::LIGHT_TREE) && Features::may_be_asked_for(Features::LIGHT_TREE)
 }
 
 /// Whether there is one.

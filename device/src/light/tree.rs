@@ -8,36 +8,10 @@ use glam::Vec3;
 use super::Lighting;
 use super::guide::BELOW_ONE;
 use crate::arch::{load, max, min, sqrt};
+use crate::row::{Row, each_of_row};
 
 /// Most children of a node.
-pub const WIDTH: usize = 8;
-
-/// Does something for each child `k`: in a loop, of which a CPU makes vector instructions; on a GPU eight times over, so that arrays stay
-/// in registers.
-#[cfg(not(target_arch = "nvptx64"))]
-macro_rules! each_child {
-    ($k:ident => $body:block) => {
-        #[expect(clippy::needless_range_loop, reason = "rows are addresses")]
-        for $k in 0..WIDTH $body
-    };
-}
-#[cfg(target_arch = "nvptx64")]
-macro_rules! each_child {
-    ($k:ident => $body:block) => {
-        each_child!($k => $body, 0 1 2 3 4 5 6 7)
-    };
-    ($k:ident => $body:block, $($number:literal)*) => {
-        $({
-            let $k: usize = $number;
-            $body
-        })*
-    };
-}
-
-/// A number of each child.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub struct Row(pub [f32; WIDTH]);
+pub const WIDTH: usize = Row::LEN;
 
 /// The children of a node, each a cluster of lights, or one alone: 496 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -163,7 +137,7 @@ impl LightNode {
         };
         let (n, has_side) = ([n.x, n.y, n.z], n != Vec3::ZERO);
         let mut importances = [0.0; WIDTH];
-        each_child!(k => {
+        each_of_row!(k => {
             let [center, half, axis] = [center, half, axis].map(|row| rows(row, k));
             let d = [p.x - center[0], p.y - center[1], p.z - center[2]];
             let d2 = dot(d, d);
@@ -229,7 +203,7 @@ pub(super) unsafe fn choose(
         let all = sum(&importances);
         let at = word as f32 * (1.0 / 4_294_967_296.0) * all;
         let (mut chosen, mut before, mut own, mut end) = (0, 0.0, 0.0, 0.0);
-        each_child!(k => {
+        each_of_row!(k => {
             let is_reached = importances[k] > 0.0 && end <= at;
             chosen = if is_reached { k } else { chosen };
             before = if is_reached { end } else { before };
@@ -271,7 +245,7 @@ pub(super) unsafe fn pmf(scene: &Lighting, index: u32, (p, facing): (Vec3, Facin
             (LightNode::importances(node, p, n), load(&raw const (*node).place))
         };
         let mut own = 0.0;
-        each_child!(k => {
+        each_of_row!(k => {
             own = if k == child { importances[k] } else { own };
         });
         if own == 0.0 {

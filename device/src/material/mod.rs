@@ -103,6 +103,8 @@ impl Header {
     pub const SIMPLE: u32 = 1 << 13;
     /// Flag: light from behind comes through.
     pub const TRANSMITS: u32 = 1 << 14;
+    /// Light is scattered into all directions, not into a few alone.
+    pub const SPREADS: u32 = 1 << 15;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -296,6 +298,7 @@ impl Material {
         let is_simple = P::KIND != Kind::Blend && header.back == Header::NONE && !is_bumpy && !has_holes;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TRANSMITS, parameters.is_transmissive())
+            | flag(Header::SPREADS, P::LOBES.common(parameters.features()).without(Features::DELTA) != Features::NONE)
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
             | flag(Header::UNIFORM, !parameters.features().intersects(Features::TEXTURES))
             | flag(Header::HOLES, has_holes)
@@ -321,6 +324,16 @@ impl Material {
             .and(Features::TEXTURES.when(header.opacity.texture != texture::NO_TEXTURE))
             .and(Features::BLENDS.when(header.back != Header::NONE))
             .and(Features::BENT_NORMALS.when(header.has(Header::BENDS_NORMALS)))
+    }
+
+    /// Whether it [spreads](Header::SPREADS) light.
+    ///
+    /// # Safety
+    /// `material` is valid.
+    #[inline(always)]
+    pub(crate) unsafe fn spreads(material: *const Self) -> bool {
+        // SAFETY: as the caller promised.
+        unsafe { load(&raw const (*material).header.flags) & Header::SPREADS != 0 }
     }
 
     /// The parameters.

@@ -8,6 +8,7 @@ use core::ops::Range;
 use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, LANES, columned, each_block};
+use super::guided::{Guides, has_guide};
 use super::landing::{Grounds, Landed, LandedHits, land_all};
 use super::rows::{ROWS, four, put_rows, take_rows};
 use super::sky::Skylights;
@@ -39,9 +40,9 @@ columned! {
 /// Responses.
 #[repr(align(64))]
 pub(super) struct Responses<const N: usize> {
-    lit: Lits<N>,
-    sample: Samples<N>,
-    has_sample: [u32; N],
+    pub(super) lit: Lits<N>,
+    pub(super) sample: Samples<N>,
+    pub(super) has_sample: [u32; N],
 }
 
 impl Columned for Response {
@@ -173,6 +174,7 @@ pub(super) struct Families<const N: usize> {
     /// Whether a light is still to be found.
     seeks_light: [u32; N],
     skylights: Skylights<N>,
+    guides: Guides<N>,
     responses: Responses<N>,
     shadow_rays: ShadowRays<N>,
     has_shadow_ray: [u32; N],
@@ -313,7 +315,14 @@ impl<const N: usize> Families<N> {
             self.read_states(states, self.landed);
             self.draw(settings);
             self.find_lights::<C>(scene, settings, sky);
+            if has_guide::<C>(scene) {
+                self.guides.draw::<C>(scene, &self.spots, &mut self.u, self.len);
+            }
             self.ask_all::<C>(scene);
+            if has_guide::<C>(scene) {
+                self.ask_drawn::<C>(scene);
+                self.guides.mix::<C>(scene, &self.spots, &self.lights.wi, &mut self.responses, self.len);
+            }
             self.go_on::<C>(scene, settings);
             self.write_states(states);
         }
@@ -426,18 +435,52 @@ impl<const N: usize> Families<N> {
     unsafe fn ask_all<C: Compiled>(&mut self, scene: &SceneView) {
         let in_order = sort(&self.families[..self.len], &mut self.order);
         self.put_queries(in_order);
+        // SAFETY: as the caller promised.
+        unsafe { self.ask_in_order::<C>(scene, self.len) };
+        self.take_answers(in_order);
+    }
+
+    /// Answers the first `len` queries in the order of [`sort`].
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn ask_in_order<C: Compiled>(&mut self, scene: &SceneView, len: usize) {
         let mut first = 0;
-        while first < self.len {
+        while first < len {
             let family = self.family(first);
             let mut end = first + 1;
-            while end < self.len && self.family(end) == family {
+            while end < len && self.family(end) == family {
                 end += 1;
             }
             // SAFETY: as the caller promised.
             unsafe { self.ask_family::<C>(scene, first..end) };
             first = end;
         }
-        self.take_answers(in_order);
+    }
+
+    /// Takes the responses to directions that a guide has drawn for samples.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn ask_drawn<C: Compiled>(&mut self, scene: &SceneView) {
+        let mut drawn = 0;
+        for j in 0..self.len {
+            let i = self.order[j];
+            if let Some(light) = self.guides.drawn(i.into()) {
+                self.order[drawn] = i;
+                let wo = Vec3::get(&self.spots.wo, i.into());
+                let [x, y, uc, _] = self.u.map(|u| u[usize::from(i)]);
+                Query { wo, light, uc, u: Vec2::new(x, y) }.set(&mut self.queries, drawn);
+                drawn += 1;
+            }
+        }
+        // SAFETY: as the caller promised.
+        unsafe { self.ask_in_order::<C>(scene, drawn) };
+        for j in 0..drawn {
+            self.guides.answer(self.order[j].into(), Lit::get(&self.answers.lit, j));
+        }
     }
 
     /// Puts the queries of all paths into the order of [`sort`], which may be that of the paths.

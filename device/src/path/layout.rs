@@ -6,8 +6,8 @@ use super::trace::{
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
-    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, LightGroupArgs, MatteArgs, MeanArgs,
-    MegakernelArgs, PathSettings, PathState, ScatterArgs, Specimen, WavefrontArgs,
+    Draft, DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, LearnArgs, LightGroupArgs, MatteArgs, MeanArgs,
+    MegakernelArgs, PathSettings, PathState, PathValue, ScatterArgs, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
@@ -18,9 +18,10 @@ use crate::denoise::{
 };
 use crate::film::{FilmPixel, FirstHitPixel, GroupPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
+use crate::guiding::key::Bounds;
+use crate::guiding::{FitArgs, Guide, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView};
 use crate::light::{
     EmissiveSurface, Environment, GuideEntry, Light, LightNode, Lighting, Portal, SkyTexel, Slide, Table,
-    tree::Row,
 };
 use crate::material::probe::{Answer, Input};
 use crate::material::program::Combination;
@@ -32,6 +33,7 @@ use crate::material::{
 };
 use crate::matte::MattePixel;
 use crate::ray::{Cone, Ray};
+use crate::row::Row;
 use crate::scene::SceneView;
 use crate::shape::Primitive;
 use crate::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
@@ -97,6 +99,20 @@ layout! {
     SkyTexel;
     Portal;
     Table;
+    // Guides.
+    Guide { mixtures };
+    GuideNode;
+    Mixture { pivot };
+    Bounds;
+    Record { contribution };
+    Span;
+    TreeView;
+    KeepArgs { first };
+    SplitArgs { level };
+    FitArgs { most_regions };
+    LearnArgs { first, values };
+    Draft { l };
+    PathValue;
     // Films.
     FilmPixel;
     FirstHitPixel;

@@ -177,8 +177,8 @@ impl Arrived<'_> for Noting<'_> {
         at: Scatterer<'_>,
     ) -> Shaded {
         // SAFETY: as the caller promised.
-        let (light, shaded) = unsafe { scatter_lit::<C>(scene, settings, state, &at) };
-        *self.0 = light;
-        shaded
+        let scattered = unsafe { scatter_lit::<C>(scene, settings, state, &at) };
+        *self.0 = scattered.light;
+        scattered.shaded
     }
 }

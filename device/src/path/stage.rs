@@ -12,6 +12,7 @@ pub use crate::function::{Count, Function};
 use super::first_hit::FirstHit;
 use super::gather::Gather;
 use super::laboratory::{Draw, Evaluate};
+use super::learn::Learn;
 use super::layout::Probe;
 use super::light_groups::LightGroups;
 use super::matte::Matte;
@@ -27,6 +28,7 @@ use crate::bsdf::{Basic, Glass};
 use crate::bvh::Arch;
 use crate::denoise::{Average, Blend, Choose, Difference, Distance, Judge, Limit, Mirror, Regress, Spread};
 use crate::features::Full;
+use crate::guiding::{Fit, Keep, Split};
 
 /// Calls `$with!` with every stage: its name, its [`Function`], and its [`Launch`] with as many blocks as were fastest
 /// when tried.
@@ -40,6 +42,10 @@ macro_rules! for_each_stage {
             first_hit: FirstHit, block 128 times 2;
             matte: Matte, block 128 times 2;
             light_groups: LightGroups, block 128 times 2;
+            guide_learn: Learn, block 128 times 2;
+            guide_keep: Keep, block 128 times 8;
+            guide_split: Split, block 128 times 8;
+            guide_fit: Fit, block 128 times 2;
             generate: Generate, block 128 times 6;
             ray_keys: RayKeys, block 128 times 8;
             light_keys: LightKeys, block 128 times 8;

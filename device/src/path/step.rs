@@ -2,6 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
+use super::guided::{Guided, may_guide};
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{load, max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit, Query, Response};
@@ -254,11 +255,21 @@ impl Arrived<'_> for AtOnce {
         at: Scatterer<'_>,
     ) -> Shaded {
         // SAFETY: as the caller promised.
-        unsafe { scatter_lit::<C>(scene, settings, state, &at).1 }
+        unsafe { scatter_lit::<C>(scene, settings, state, &at).shaded }
     }
 }
 
-/// Prepares direct light of a light, whose index is returned, and draws the next ray.
+/// What came of scattering.
+pub(super) struct Scattered {
+    /// Index of the light that was drawn.
+    pub(super) light: u32,
+    /// The result.
+    pub(super) shaded: Shaded,
+    /// Solid-angle density with which the BSDF draws the next direction; 0 of a delta lobe.
+    pub(super) bsdf_pdf: f32,
+}
+
+/// Prepares direct light of a light, and draws the next ray.
 ///
 /// # Safety
 /// As [`shade`]; `at` is of the scene, and is where the path is.
@@ -268,19 +279,70 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     settings: &PathSettings,
     state: &mut PathState,
     at: &Scatterer<'_>,
-) -> (u32, Shaded) {
+) -> Scattered {
     // SAFETY: as the caller promised.
     let (index, light) = unsafe { light_at::<C>(scene, settings, state, at) };
     let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
+    let u = Vec2::new(u0, u1);
     // SAFETY: as the caller promised.
-    let response = unsafe { at.response::<C>(light.wi, uc, Vec2::new(u0, u1)) };
+    let (response, bsdf_pdf) = unsafe { guided_response::<C>(scene, at, light.wi, uc, u) };
     let shadow = direct_light::<C>(scene, settings, state, at, &light, response.lit);
     // No closure: one that is not inlined wants what it captures in memory.
     let alive = match &response.sample {
         Some(sample) => scatter::<C>(settings, state, at, sample, u_rr),
         None => false,
     };
-    (index, Shaded { shadow, alive })
+    Scattered { light: index, shaded: Shaded { shadow, alive }, bsdf_pdf }
+}
+
+/// The response to light from the direction `light`, local frame, or zero, and the next direction, which a guide may draw; and
+/// [`Scattered::bsdf_pdf`].
+///
+/// # Safety
+/// As [`scatter_lit`].
+#[inline(always)]
+unsafe fn guided_response<C: Compiled>(
+    scene: &SceneView,
+    at: &Scatterer<'_>,
+    light: Vec3,
+    uc: f32,
+    u: Vec2,
+) -> (Response, f32) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let guided = if may_guide::<C>() { Guided::at::<C>(scene, at) } else { Guided::NONE };
+        let (drawn, uc) = if guided.is_none() { (None, uc) } else { guided.draw(at, uc, u) };
+        // The response to the light, and then to what was drawn: by the same code, which is long.
+        let (mut response, mut of_drawn) = (Response::NONE, Response::NONE.lit);
+        let (mut query, mut is_of_drawn) = (light, false);
+        loop {
+            let answer = at.response::<C>(query, uc, u);
+            if is_of_drawn {
+                of_drawn = answer.lit;
+                break;
+            }
+            response = answer;
+            match drawn {
+                Some(wi) => (query, is_of_drawn) = (wi, true),
+                None => break,
+            }
+        }
+        let bsdf_pdf = if is_of_drawn { of_drawn.pdf } else { response.sample.map_or(0.0, |sample| sample.pdf) };
+        if guided.is_none() {
+            return (response, bsdf_pdf);
+        }
+        if light != Vec3::ZERO {
+            response.lit = guided.lit(at, at.frame.to_world(light), response.lit);
+        }
+        response.sample = match drawn {
+            Some(wi) => Some(guided.sample(at, wi, of_drawn)),
+            None => match response.sample {
+                Some(sample) => Some(guided.of_bsdf(at, sample)),
+                None => None,
+            },
+        };
+        (response, bsdf_pdf)
+    }
 }
 
 /// Gathers what is emitted at the hit, and goes on with `then` if the path scatters there.

@@ -78,7 +78,7 @@ impl Sampler {
     pub fn draw_bits(&self, dim: Dim, depth: u32) -> [u32; 4] {
         let d = dim.index(depth);
         // A constant that is false in most kernels, where the compiler leaves this out.
-        if Features::may_be_blue_noise() && self.kind == SamplerKind::BlueNoise {
+        if Features::may_be_asked_for(Features::BLUE_NOISE) && self.kind == SamplerKind::BlueNoise {
             return blue_noise_4d(*self, d);
         }
         match self.kind {

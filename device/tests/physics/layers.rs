@@ -7,7 +7,7 @@ use crate::common::source::{code, sources};
 /// The parts, from the ground up. A part may use what is in lines before its own.
 const LAYERS: &[&[&str]] = &[
     &["arch", "view"],
-    &["features"],
+    &["features", "row"],
     &["color", "film", "filter", "math", "matte", "mis", "rng"],
     &["sampling", "special"],
     &["ray"],
@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["bsdf"],
     &["material"],
     &["light"],
+    &["guiding"],
     &["scene"],
     &["path"],
 ];

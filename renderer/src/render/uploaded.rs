@@ -9,6 +9,7 @@ use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS, STRAYS_AMONG_INSTANCES};
 use device::bvh::{Geometry, Instance};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
+use device::guiding::Guide;
 use device::light::{
     EmissiveSurface, Environment, GuideEntry, Light, LightNode, Lighting, Portal, SkyTexel, Slide,
 };
@@ -298,6 +299,7 @@ impl<B: Primitives> Uploaded<B> {
         SceneView {
             lighting,
             filter,
+            guide: Guide::NONE,
             holes: match scene.holes {
                 _ if !scene.features.contains(Features::CUTOUTS) => SceneView::NO_HOLES,
                 Holes::Pass => SceneView::HOLES_PASS,

@@ -95,7 +95,7 @@ fn probabilities(scene: &SceneData, at: (Vec3, Facing)) -> Vec<f64> {
 
 /// What a child of a node may bring to a point, as [`LightNode`] says it, in `f64` and by angles.
 fn importance(node: &LightNode, k: usize, (p, facing): (Vec3, Facing)) -> f64 {
-    let row = |row: &device::light::tree::Row| f64::from(row.0[k]);
+    let row = |row: &device::row::Row| f64::from(row.0[k]);
     let [center, half, axis] = [&node.center, &node.half, &node.axis].map(|rows| rows.each_ref().map(row));
     let p = p.as_dvec3().to_array();
     let dot = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -45,7 +45,7 @@ pub fn unpacked(packed: &[u8]) -> String {
 /// Constants in kernels in place of which the features of scenes are written, and what kernels with them depend on: see
 /// `features_of_the_scene` and `drawing_of_the_scene` in `device/src/arch/nvptx.rs`.
 const CONSTANTS: [(&str, Features); 2] = [
-    ("0xffffffff; // features of the scene", Features::ALL),
+    ("0xffffffff; // features of the scene", Features::ALL.without(Features::OF_ANY_KERNEL)),
     ("0xffffffff; // drawing of the scene", Features::OF_ANY_KERNEL),
 ];
 
@@ -57,10 +57,9 @@ fn depends_on(text: &str) -> Features {
 
 /// `text` for scenes that ask for no other `features`.
 fn specialized(text: &str, features: Features) -> String {
-    let bits = format!("{:#010x}", features.bits());
-    CONSTANTS
-        .iter()
-        .fold(text.to_owned(), |text, (any, _)| text.replace(any, &any.replace("0xffffffff", &bits)))
+    CONSTANTS.iter().zip(features.words()).fold(text.to_owned(), |text, ((any, _), word)| {
+        text.replace(any, &any.replace("0xffffffff", &format!("{word:#010x}")))
+    })
 }
 
 /// Reason why kernels cannot be loaded, or one of them cannot be launched.

@@ -1,0 +1,468 @@
+//! Fitting mixtures to records.
+//!
+//! Lobes are found by expectation maximization, weighted by what records have brought (Vorba et al. 2014, "On-line Learning of
+//! Parametric Mixture Models for Light Transport Simulation"), and then their probabilities and that of the BSDF, such that the second
+//! moment of what they bring is as small as they can make it.
+
+use glam::Vec3;
+use primitives::Ptr;
+
+use super::mixture::LOBES;
+use super::tree::Span;
+use super::{Mixture, Record, vmf};
+use crate::arch::{max, min, read, sqrt, write};
+use crate::bvh::Arch;
+use crate::function::{Count, Function};
+use crate::math::ln;
+use crate::rng::{pcg4d, uniform};
+use crate::row::{Row, each_of_row};
+
+/// Records that are looked at, at most, in each region.
+const MOST: u32 = 1 << 13;
+
+/// Rounds of expectation maximization.
+const ROUNDS: u32 = 10;
+
+/// Rounds in which probabilities are improved.
+const WEIGHT_ROUNDS: u32 = 8;
+
+/// Part of all that one record may make up: it may have been luck.
+const MOST_PART: f32 = 1.0 / 32.0;
+
+/// Least probability of the BSDF.
+const LEAST_BSDF: f32 = 0.1;
+
+/// The records of regions, and where their mixtures go.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct FitArgs {
+    /// All records.
+    pub records: Ptr<Record>,
+    /// Numbers of them, sorted by their keys.
+    pub numbers: Ptr<u32>,
+    /// Records of each region.
+    pub regions: Ptr<Span>,
+    /// Number of regions.
+    pub region_count: Ptr<u32>,
+    /// Mixtures of the regions.
+    pub mixtures: Ptr<Mixture>,
+    /// Most regions.
+    pub most_regions: u32,
+    /// Tuning: least probability of the BSDF, prior, rounds, rounds of weights, most part.
+    pub tune: [f32; 5],
+}
+
+impl Count for FitArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.most_regions
+    }
+
+    #[inline(always)]
+    fn threads(&self) -> u32 {
+        self.most_regions * team::GPU_SIZE
+    }
+}
+
+/// The stage.
+pub struct Fit;
+
+impl Function for Fit {
+    type Args = FitArgs;
+
+    /// Fits a mixture to the records of one region; on a GPU, a warp does so.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid. On a GPU whole warps call this together.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &FitArgs) {
+        let (region, lane) = (i / team::SIZE, i % team::SIZE);
+        // SAFETY: as the caller promised; the region is this warp's.
+        unsafe {
+            if region >= read(args.region_count.at(0)) {
+                return;
+            }
+            let Span { first, end } = read(args.regions.at(region));
+            let stride = (end - first).div_ceil(MOST);
+            let data = Data { records: args.records, numbers: args.numbers, first, end, stride, lane, tune: args.tune };
+            let mixture = data.fit();
+            if lane == 0 {
+                write(args.mixtures.at(region), mixture);
+            }
+        }
+    }
+}
+
+/// The threads that fit a mixture together.
+mod team {
+    /// Threads on a GPU.
+    pub(super) const GPU_SIZE: u32 = 32;
+
+    #[cfg(target_arch = "nvptx64")]
+    pub(super) const SIZE: u32 = GPU_SIZE;
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(super) const SIZE: u32 = 1;
+
+    /// The sum over all threads.
+    ///
+    /// # Safety
+    /// All threads of the team call this together.
+    #[inline(always)]
+    pub(super) unsafe fn sum(x: f32) -> f32 {
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: as the caller promised.
+        let x = unsafe { cuda_std::warp::reduce(x, |a, b| a + b) };
+        x
+    }
+
+    /// The least word over all threads.
+    ///
+    /// # Safety
+    /// As [`sum`].
+    #[inline(always)]
+    pub(super) unsafe fn least(x: u64) -> u64 {
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: as the caller promised.
+        let x = unsafe { cuda_std::warp::reduce(x, |a, b| if a < b { a } else { b }) };
+        x
+    }
+}
+
+/// Lobes as they are fitted, in registers.
+#[derive(Clone, Copy)]
+struct Lobes {
+    mean: [[f32; LOBES]; 3],
+    kappa: [f32; LOBES],
+    weight: [f32; LOBES],
+    peak: [f32; LOBES],
+}
+
+impl Lobes {
+    /// Densities of the lobes in direction `w`, with their probabilities.
+    #[inline(always)]
+    fn densities(&self, w: Vec3) -> [f32; LOBES] {
+        let mut densities = [0.0; LOBES];
+        each_of_row!(k => {
+            let cos = self.mean[0][k] * w.x + self.mean[1][k] * w.y + self.mean[2][k] * w.z;
+            densities[k] = self.peak[k] * vmf::falloff(self.kappa[k], 1.0 - cos);
+        });
+        densities
+    }
+
+    #[inline(always)]
+    fn put_peaks(&mut self) {
+        each_of_row!(k => {
+            self.peak[k] = self.weight[k] * vmf::peak(self.kappa[k]);
+        });
+    }
+}
+
+#[inline(always)]
+fn sum(of: &[f32; LOBES]) -> f32 {
+    let [a, b, c, d, e, f, g, h] = *of;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+/// The records of a region, of which a thread takes some.
+struct Data {
+    records: Ptr<Record>,
+    numbers: Ptr<u32>,
+    first: u32,
+    end: u32,
+    /// Every how many are looked at.
+    stride: u32,
+    lane: u32,
+    tune: [f32; 5],
+}
+
+/// Sums over the records of a region.
+struct Total {
+    /// Number of records.
+    count: f32,
+    /// Sum of their contributions, each no more than `most`.
+    sum: f32,
+    /// The most that one counts.
+    most: f32,
+    /// Their mean place.
+    pivot: Vec3,
+}
+
+impl Data {
+    /// The first record of this thread, and the step from one to the next.
+    #[inline(always)]
+    fn steps(&self) -> (u32, u32) {
+        (self.first + self.lane * self.stride, team::SIZE * self.stride)
+    }
+
+    /// # Safety
+    /// There is the record.
+    #[inline(always)]
+    unsafe fn record(&self, i: u32) -> Record {
+        // SAFETY: as the caller promised.
+        unsafe { read(self.records.at(read(self.numbers.at(i)))) }
+    }
+
+    /// A mixture for the records.
+    ///
+    /// # Safety
+    /// They are there, and all threads of a team call this together.
+    #[inline(always)]
+    unsafe fn fit(&self) -> Mixture {
+        // SAFETY: as the caller promised.
+        unsafe {
+            let total = self.total();
+            let mut lobes = self.seeds(&total);
+            let mut round = 0;
+            while (round as f32) < self.tune[2] {
+                self.improve(&mut lobes, &total);
+                round += 1;
+            }
+            let per_distance = self.distances(&lobes, &total);
+            let Lobes { mean, kappa, weight, peak } = lobes;
+            let mixture = Mixture {
+                mean: mean.map(Row),
+                kappa: Row(kappa),
+                weight: Row(weight),
+                peak: Row(peak),
+                per_distance: Row(per_distance),
+                pivot: total.pivot,
+                bsdf: 0.5,
+            };
+            self.weighted(mixture, &total)
+        }
+    }
+
+    /// # Safety
+    /// As [`Data::fit`].
+    #[inline(always)]
+    unsafe fn total(&self) -> Total {
+        let (begin, step) = self.steps();
+        let mut total = Total { count: 0.0, sum: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
+        let mut round = 0;
+        // A bound from sums that are bounded less.
+        while round < 3 {
+            let (mut count, mut sum, mut place) = (0.0, 0.0, Vec3::ZERO);
+            let mut i = begin;
+            while i < self.end {
+                // SAFETY: as the caller promised.
+                let record = unsafe { self.record(i) };
+                let x = min(record.contribution, total.most);
+                count += 1.0;
+                sum += x;
+                place += record.p;
+                i += step;
+            }
+            // SAFETY: as the caller promised.
+            unsafe {
+                (total.count, total.sum) = (team::sum(count), team::sum(sum));
+                let place = Vec3::new(team::sum(place.x), team::sum(place.y), team::sum(place.z));
+                total.pivot = place * (1.0 / max(total.count, 1.0));
+            }
+            total.most = max(total.sum * self.tune[4], f32::MIN_POSITIVE);
+            round += 1;
+        }
+        total
+    }
+
+    /// The direction of a record as from the pivot, and what it counts.
+    #[inline(always)]
+    fn seen(record: &Record, total: &Total) -> (Vec3, f32) {
+        let from = record.p - total.pivot;
+        // Not so near that it would be anywhere.
+        let per_distance = min(record.per_distance, 0.9 / sqrt(max(from.dot(from), f32::MIN_POSITIVE)));
+        let w = record.direction() + from * per_distance;
+        (w * (1.0 / sqrt(w.dot(w))), min(record.contribution, total.most))
+    }
+
+    /// Lobes around directions that are drawn by what records have brought, the first to come of those that come at such rates.
+    ///
+    /// # Safety
+    /// As [`Data::fit`].
+    #[inline(always)]
+    unsafe fn seeds(&self, total: &Total) -> Lobes {
+        let (begin, step) = self.steps();
+        let mut soonest = [u64::MAX; LOBES];
+        let mut i = begin;
+        while i < self.end {
+            // SAFETY: as the caller promised.
+            let record = unsafe { self.record(i) };
+            let per_rate = 1.0 / min(record.contribution, total.most);
+            let place = i - self.first;
+            let [a, b, c, d] = pcg4d([place, 0x9e1d, 1, 2]);
+            let [e, f, g, h] = pcg4d([place, 0x9e1d, 3, 4]);
+            let words = [a, b, c, d, e, f, g, h];
+            each_of_row!(k => {
+                let time = -ln(1.0 - uniform(words[k]) * (1.0 - f32::EPSILON)) * per_rate;
+                let word = u64::from(time.to_bits()) << 32 | u64::from(i);
+                soonest[k] = if word < soonest[k] { word } else { soonest[k] };
+            });
+            i += step;
+        }
+        let mut lobes = Lobes {
+            mean: [[0.0; LOBES]; 3],
+            kappa: [FIRST_KAPPA; LOBES],
+            weight: [1.0 / LOBES as f32; LOBES],
+            peak: [0.0; LOBES],
+        };
+        each_of_row!(k => {
+            // SAFETY: as the caller promised; the word has the number of a record.
+            let (w, _) = unsafe { Self::seen(&self.record(team::least(soonest[k]) as u32), total) };
+            (lobes.mean[0][k], lobes.mean[1][k], lobes.mean[2][k]) = (w.x, w.y, w.z);
+        });
+        lobes.put_peaks();
+        lobes
+    }
+
+    /// One round of expectation maximization.
+    ///
+    /// # Safety
+    /// As [`Data::fit`].
+    #[inline(always)]
+    unsafe fn improve(&self, lobes: &mut Lobes, total: &Total) {
+        let (begin, step) = self.steps();
+        let (mut sums, mut sums_of_w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
+        let mut i = begin;
+        while i < self.end {
+            // SAFETY: as the caller promised.
+            let record = unsafe { self.record(i) };
+            let (w, x) = Self::seen(&record, total);
+            let densities = lobes.densities(w);
+            let part = x / max(sum(&densities), f32::MIN_POSITIVE);
+            each_of_row!(k => {
+                let r = densities[k] * part;
+                sums[k] += r;
+                sums_of_w[0][k] += r * w.x;
+                sums_of_w[1][k] += r * w.y;
+                sums_of_w[2][k] += r * w.z;
+            });
+            i += step;
+        }
+        // As much as so many records of mean contribution.
+        let mean = total.sum / total.count;
+        let prior = self.tune[1] * mean;
+        each_of_row!(k => {
+            // SAFETY: as the caller promised.
+            let (r, x, y, z) = unsafe {
+                (
+                    team::sum(sums[k]),
+                    team::sum(sums_of_w[0][k]),
+                    team::sum(sums_of_w[1][k]),
+                    team::sum(sums_of_w[2][k]),
+                )
+            };
+            let length = sqrt(x * x + y * y + z * z);
+            if length > 0.0 {
+                let per_length = 1.0 / length;
+                lobes.mean[0][k] = x * per_length;
+                lobes.mean[1][k] = y * per_length;
+                lobes.mean[2][k] = z * per_length;
+            }
+            lobes.kappa[k] = vmf::concentration(length / (r + prior));
+            lobes.weight[k] = (r + prior) / (total.sum + LOBES as f32 * prior);
+        });
+        lobes.put_peaks();
+    }
+
+    /// 1 over the distances of what the lobes point to.
+    ///
+    /// # Safety
+    /// As [`Data::fit`].
+    #[inline(always)]
+    unsafe fn distances(&self, lobes: &Lobes, total: &Total) -> [f32; LOBES] {
+        let (begin, step) = self.steps();
+        let (mut sums, mut sums_of_inverse) = ([0.0; LOBES], [0.0; LOBES]);
+        let mut i = begin;
+        while i < self.end {
+            // SAFETY: as the caller promised.
+            let record = unsafe { self.record(i) };
+            let (w, x) = Self::seen(&record, total);
+            let densities = lobes.densities(w);
+            let part = x / max(sum(&densities), f32::MIN_POSITIVE);
+            each_of_row!(k => {
+                let r = densities[k] * part;
+                sums[k] += r;
+                sums_of_inverse[k] += r * record.per_distance;
+            });
+            i += step;
+        }
+        let mut per_distance = [0.0; LOBES];
+        each_of_row!(k => {
+            // SAFETY: as the caller promised.
+            let (r, inverse) = unsafe { (team::sum(sums[k]), team::sum(sums_of_inverse[k])) };
+            per_distance[k] = inverse / max(r, f32::MIN_POSITIVE);
+        });
+        per_distance
+    }
+
+    /// The mixture with other probabilities, those by which Σ X² q / p is least: X is what a record has brought, q its density, and p that of
+    /// the mixture and the BSDF together. By the multiplicative algorithm with the exponent ½, of which each round makes it less (Yu 2010,
+    /// "Monotonic Convergence of a General Algorithm for Computing Optimal Designs").
+    ///
+    /// # Safety
+    /// As [`Data::fit`].
+    #[inline(always)]
+    unsafe fn weighted(&self, mut mixture: Mixture, total: &Total) -> Mixture {
+        let (begin, step) = self.steps();
+        // With the BSDF's, their sum is 1.
+        let mut weights = mixture.weight.0;
+        each_of_row!(k => {
+            weights[k] *= 1.0 - mixture.bsdf;
+        });
+        let mut bsdf = mixture.bsdf;
+        let mut round = 0;
+        while (round as f32) < self.tune[3] {
+            let (mut gains, mut gain_of_bsdf) = ([0.0; LOBES], 0.0);
+            let mut i = begin;
+            while i < self.end {
+                // SAFETY: as the caller promised.
+                let record = unsafe { self.record(i) };
+                let (w, x) = (record.direction(), min(record.contribution, total.most));
+                let densities = mixture.own_densities(record.p, w);
+                let mut p = bsdf * record.bsdf_pdf;
+                each_of_row!(k => {
+                    p += weights[k] * densities[k];
+                });
+                let gain = x * x * record.pdf / max(p * p, f32::MIN_POSITIVE);
+                each_of_row!(k => {
+                    gains[k] += gain * densities[k];
+                });
+                gain_of_bsdf += gain * record.bsdf_pdf;
+                i += step;
+            }
+            // SAFETY: as the caller promised.
+            bsdf *= sqrt(unsafe { team::sum(gain_of_bsdf) });
+            let mut all = bsdf;
+            each_of_row!(k => {
+                // SAFETY: as the caller promised.
+                weights[k] *= sqrt(unsafe { team::sum(gains[k]) });
+                all += weights[k];
+            });
+            let per_all = 1.0 / max(all, f32::MIN_POSITIVE);
+            bsdf *= per_all;
+            each_of_row!(k => {
+                weights[k] *= per_all;
+            });
+            round += 1;
+        }
+        let mut all = 0.0;
+        each_of_row!(k => {
+            all += weights[k];
+        });
+        mixture.bsdf = max(1.0 - all, self.tune[0]);
+        let per_all = if all > 0.0 { 1.0 / all } else { 0.0 };
+        if all <= 0.0 {
+            mixture.bsdf = 1.0;
+        }
+        each_of_row!(k => {
+            mixture.weight.0[k] = weights[k] * per_all;
+            mixture.peak.0[k] = mixture.weight.0[k] * vmf::peak(mixture.kappa.0[k]);
+        });
+        mixture
+    }
+}
+
+/// Concentration of lobes at first: half of each is within 20°.
+const FIRST_KAPPA: f32 = 12.0;
+
+/// Records that lobes are taken to have beside their own, of all directions.
+const PRIOR: f32 = 0.2;

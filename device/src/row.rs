@@ -1,0 +1,39 @@
+//! Eight numbers side by side, as few as a GPU has registers for, and as many as a CPU computes at once.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Does something for each number `k` of a row: in a loop, of which a CPU makes vector instructions; on a GPU eight times over, so
+/// that arrays stay in registers.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! each_of_row {
+    ($k:ident => $body:block) => {
+        #[allow(clippy::needless_range_loop, reason = "rows may be addresses")]
+        for $k in 0..$crate::row::Row::LEN $body
+    };
+}
+#[cfg(target_arch = "nvptx64")]
+macro_rules! each_of_row {
+    ($k:ident => $body:block) => {
+        $crate::row::each_of_row!($k => $body, 0 1 2 3 4 5 6 7)
+    };
+    ($k:ident => $body:block, $($number:literal)*) => {
+        $({
+            let $k: usize = $number;
+            $body
+        })*
+    };
+}
+pub(crate) use each_of_row;
+
+/// Eight numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Row(pub [f32; 8]);
+
+impl Row {
+    /// How many they are.
+    pub const LEN: usize = 8;
+
+    /// Zeros.
+    pub const ZERO: Self = Self([0.0; Self::LEN]);
+}
