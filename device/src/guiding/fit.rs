@@ -177,8 +177,10 @@ struct Data {
 
 /// Sums over the records of a region.
 struct Total {
-    /// Number of records.
+    /// Number of records that have brought something.
     count: f32,
+    /// Number of times that paths have scattered.
+    all: f32,
     /// Sum of their contributions, each no more than `most`.
     sum: f32,
     /// The most that one counts.
@@ -227,6 +229,8 @@ impl Data {
                 per_distance: Row(per_distance),
                 pivot: total.pivot,
                 bsdf: 0.5,
+                scattered: total.sum / max(total.all, 1.0),
+                reserved: [0.0; 3],
             };
             self.weighted(mixture, &total)
         }
@@ -237,24 +241,26 @@ impl Data {
     #[inline(always)]
     unsafe fn total(&self) -> Total {
         let (begin, step) = self.steps();
-        let mut total = Total { count: 0.0, sum: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
+        let mut total = Total { count: 0.0, all: 0.0, sum: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
         let mut round = 0;
         // A bound from sums that are bounded less.
         while round < 3 {
-            let (mut count, mut sum, mut place) = (0.0, 0.0, Vec3::ZERO);
+            let (mut count, mut all, mut sum, mut place) = (0.0, 0.0, 0.0, Vec3::ZERO);
             let mut i = begin;
             while i < self.end {
                 // SAFETY: as the caller promised.
                 let record = unsafe { self.record(i) };
                 let x = min(record.contribution, total.most);
-                count += 1.0;
+                let is_lit = x > 0.0;
+                count += if is_lit { 1.0 } else { 0.0 };
+                all += if is_lit { 1.0 } else { Record::UNLIT as f32 };
                 sum += x;
-                place += record.p;
+                place += if is_lit { record.p } else { Vec3::ZERO };
                 i += step;
             }
             // SAFETY: as the caller promised.
             unsafe {
-                (total.count, total.sum) = (team::sum(count), team::sum(sum));
+                (total.count, total.all, total.sum) = (team::sum(count), team::sum(all), team::sum(sum));
                 let place = Vec3::new(team::sum(place.x), team::sum(place.y), team::sum(place.z));
                 total.pivot = place * (1.0 / max(total.count, 1.0));
             }
@@ -286,13 +292,14 @@ impl Data {
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
-            let per_rate = 1.0 / min(record.contribution, total.most);
+            // Those that have brought nothing never come.
+            let per_rate = min(1.0 / min(record.contribution, total.most), f32::MAX);
             let place = i - self.first;
             let [a, b, c, d] = pcg4d([place, 0x9e1d, 1, 2]);
             let [e, f, g, h] = pcg4d([place, 0x9e1d, 3, 4]);
             let words = [a, b, c, d, e, f, g, h];
             each_of_row!(k => {
-                let time = -ln(1.0 - uniform(words[k]) * (1.0 - f32::EPSILON)) * per_rate;
+                let time = -ln(1.0 - uniform(words[k])) * per_rate;
                 let word = u64::from(time.to_bits()) << 32 | u64::from(i);
                 soonest[k] = if word < soonest[k] { word } else { soonest[k] };
             });

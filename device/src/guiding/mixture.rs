@@ -11,7 +11,7 @@ use crate::row::{Row, each_of_row};
 /// Number of lobes.
 pub const LOBES: usize = Row::LEN;
 
-/// A density of directions that depends on where they begin: 240 bytes. A lobe points to a place, as seen from the pivot, and so into
+/// A density of directions that depends on where they begin: 256 bytes. A lobe points to a place, as seen from the pivot, and so into
 /// another direction from elsewhere (Ruppert et al. 2020, "Robust Fitting of Parallax-Aware Mixtures for Path Guiding", section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
@@ -30,9 +30,13 @@ pub struct Mixture {
     pub pivot: Vec3,
     /// Probability with which directions are drawn from the BSDF instead.
     pub bsdf: f32,
+    /// Mean luminance of what comes from surfaces and is scattered here, ∫ f L cos θ dω; 0 if it is not known.
+    pub scattered: f32,
+    /// Nothing.
+    pub reserved: [f32; 3],
 }
 
-const _: () = assert!(size_of::<Mixture>() == 240);
+const _: () = assert!(size_of::<Mixture>() == 256);
 
 /// Where directions begin.
 struct From {
@@ -100,6 +104,16 @@ impl Mixture {
     pub unsafe fn bsdf(this: *const Self) -> f32 {
         // SAFETY: as the caller promised.
         unsafe { load(&raw const (*this).bsdf) }
+    }
+
+    /// [`Mixture::scattered`].
+    ///
+    /// # Safety
+    /// As [`Mixture::towards`].
+    #[inline(always)]
+    pub unsafe fn scattered(this: *const Self) -> f32 {
+        // SAFETY: as the caller promised.
+        unsafe { load(&raw const (*this).scattered) }
     }
 
     /// The solid-angle density of the unit direction `w` from `p`.

@@ -28,6 +28,9 @@ pub struct Record {
 }
 
 impl Record {
+    /// Of records that have brought nothing, one in so many is kept: they only count.
+    pub const UNLIT: u32 = 16;
+
     /// The direction.
     #[inline(always)]
     pub fn direction(&self) -> Vec3 {

@@ -316,7 +316,7 @@ impl<const N: usize> Families<N> {
             self.draw(settings);
             self.find_lights::<C>(scene, settings, sky);
             if has_guide::<C>(scene) {
-                self.guides.draw::<C>(scene, &self.spots, &mut self.u, self.len);
+                self.guides.draw::<C>(scene, &self.spots, &mut self.states, &mut self.u, self.len);
             }
             self.ask_all::<C>(scene);
             if has_guide::<C>(scene) {
@@ -575,7 +575,7 @@ impl<const N: usize> Families<N> {
         go_on_all::<C, N>(
             scene,
             settings,
-            (spots, lights, responses, &self.u[3]),
+            (spots, lights, responses, &self.u[3], &self.guides.survival),
             states,
             &mut ends,
             self.len,
@@ -668,7 +668,13 @@ struct Ends<'a, const N: usize> {
 fn go_on_all<C: Compiled, const N: usize>(
     scene: &SceneView,
     settings: &PathSettings,
-    (spots, lights, responses, u_rr): (&Spots<N>, &Lights<N>, &Responses<N>, &[f32; N]),
+    (spots, lights, responses, u_rr, survival): (
+        &Spots<N>,
+        &Lights<N>,
+        &Responses<N>,
+        &[f32; N],
+        &[f32; N],
+    ),
     states: &mut States<N>,
     ends: &mut Ends<'_, N>,
     len: usize,
@@ -685,7 +691,7 @@ fn go_on_all<C: Compiled, const N: usize>(
         shadow_ray.set(ends.shadow_rays, j);
         has.set(ends.has_shadow_ray, j);
         let sample = BsdfSample::get(&responses.sample, j);
-        let goes_on = scatter::<C>(settings, &mut state, &at, &sample, u_rr[j]);
+        let goes_on = scatter::<C>(settings, &mut state, &at, &sample, [u_rr[j], survival[j]]);
         (goes_on && responses.has_sample[j] != 0).set(ends.alive, j);
         state.set(states, j);
     });

@@ -183,7 +183,7 @@ unsafe fn add(
     // SAFETY: the scatterer is of this scene.
     let response = unsafe { scatterer.response::<Full>(Vec3::ZERO, uc, Vec2::new(u0, u1)) };
     let Some(sample) = response.sample else { return };
-    if scatter::<Full>(&survive, &mut state, &scatterer, &sample, u_rr) && state.beta.is_finite() {
+    if scatter::<Full>(&survive, &mut state, &scatterer, &sample, [u_rr, 0.0]) && state.beta.is_finite() {
         film.albedo.add(state.beta * state.eta_scale);
     }
 }

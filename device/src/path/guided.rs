@@ -3,11 +3,13 @@
 use glam::{Vec2, Vec3};
 
 use super::columns::Columned;
-use super::family::Responses;
+use super::family::{Responses, States};
 use super::spot::{Spot, Spots};
+use super::PathState;
 use super::step::Scatterer;
 use crate::arch::{max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit};
+use crate::color::luminance;
 use crate::features::{Compiled, Features};
 use crate::guiding::Mixture;
 use crate::material::Material;
@@ -56,6 +58,26 @@ impl Guided {
             }
             Self { mixture, bsdf: Mixture::bsdf(mixture) }
         }
+    }
+
+    /// The probability with which a path is to go on after scattering here: what may come is held against what could have come where it
+    /// was guided first (Vorba and Křivánek 2016, "Adjoint-Driven Russian Roulette and Splitting in Light Transport Simulation"). 0 if that
+    /// is not known.
+    ///
+    /// # Safety
+    /// As [`Guided::pdf`].
+    #[inline(always)]
+    pub(super) unsafe fn survival(&self, state: &mut PathState) -> f32 {
+        if self.is_none() {
+            return if state.eta_scale < 0.0 { 1.0 } else { 0.0 };
+        }
+        // SAFETY: as the caller promised.
+        let expected = luminance(state.beta) * unsafe { Mixture::scattered(self.mixture) };
+        if expected > 0.0 && state.eta_scale > 0.0 {
+            state.eta_scale = -1.0 / expected;
+            return 1.0;
+        }
+        if state.eta_scale > 0.0 { 0.0 } else { min(max(-expected * state.eta_scale, LEAST_SURVIVAL), 1.0) }
     }
 
     /// Whether it is the BSDF alone.
@@ -136,6 +158,9 @@ fn undone(pdf: f32, bsdf_pdf: f32) -> f32 {
     sqrt(min(pdf / max(bsdf_pdf, f32::MIN_POSITIVE), MOST_UNDONE))
 }
 
+/// Least probability of survival: what may come is known roughly.
+const LEAST_SURVIVAL: f32 = 0.1;
+
 /// Not so much that products of it would be infinite.
 const MOST_UNDONE: f32 = 1e4;
 
@@ -150,6 +175,8 @@ pub(super) struct Guides<const N: usize> {
     wi: <Vec3 as Columned>::Column<N>,
     /// Responses to these.
     lit: <Lit as Columned>::Column<N>,
+    /// Probabilities of survival; zeros where there is no guide.
+    pub(super) survival: [f32; N],
 }
 
 impl<const N: usize> Guides<N> {
@@ -162,6 +189,7 @@ impl<const N: usize> Guides<N> {
         &mut self,
         scene: &SceneView,
         spots: &Spots<N>,
+        states: &mut States<N>,
         u: &mut [[f32; N]; 4],
         len: usize,
     ) {
@@ -170,6 +198,10 @@ impl<const N: usize> Guides<N> {
             // SAFETY: as the caller promised.
             let guided = unsafe { Guided::at::<C>(scene, &at) };
             (self.mixtures[i], self.bsdf[i], self.is_drawn[i]) = (guided.mixture, guided.bsdf, false);
+            let mut state = PathState::get(states, i);
+            // SAFETY: as the caller promised.
+            self.survival[i] = unsafe { guided.survival(&mut state) };
+            states.eta_scale[i] = state.eta_scale;
             if !guided.is_none() {
                 // SAFETY: as the caller promised.
                 let (drawn, uc) = unsafe { guided.draw(&at, u[2][i], Vec2::new(u[0][i], u[1][i])) };

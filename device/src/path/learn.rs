@@ -155,7 +155,9 @@ impl LearnArgs {
                     let brought = (state.l - l) / beta.max(Vec3::splat(f32::MIN_POSITIVE));
                     let brought = Vec3::select(beta.cmpgt(Vec3::ZERO), brought, Vec3::ZERO);
                     let contribution = luminance(brought);
-                    is_kept = is_there != 0 && contribution > 0.0 && contribution < f32::MAX;
+                    let is_lit = is_there != 0 && contribution > 0.0 && contribution < f32::MAX;
+                    is_kept = is_lit || (self.first + i + vertex).is_multiple_of(Record::UNLIT);
+                    let contribution = if is_lit { contribution } else { 0.0 };
                     write(&raw mut (*self.slots.at(slot)).contribution, contribution);
                 }
                 self.flags.at(slot).write(u8::from(is_kept));
@@ -190,8 +192,8 @@ impl Arrived<'_> for Recording<'_> {
         // SAFETY: as the caller promised; the slots of the path are its own.
         unsafe {
             let scattered = scatter_lit::<C>(scene, settings, state, &at);
-            let is_there = scattered.shaded.alive && state.prev_pdf > 0.0 && Material::spreads(at.material);
-            if *vertices < VERTICES {
+            let is_there = scattered.shaded.alive && state.prev_pdf > 0.0;
+            if *vertices < VERTICES && Material::spreads(at.material) {
                 let slot = args.slot(path, *vertices);
                 write(args.keys.at(slot), scene.guide.bounds.key(at.p, at.frame.z));
                 let record = Record {

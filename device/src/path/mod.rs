@@ -119,7 +119,7 @@ pub struct PathState {
     /// Where light was looked for when `ray` was drawn, as [`crate::light::tree::Facing`], if a tree chooses lights.
     pub facing: u32,
     /// Product of the squared relative indices of refraction of the media around, 1 outside: refraction has divided `beta`
-    /// by it and will multiply by it again.
+    /// by it and will multiply by it again. If a guide knows what may come, instead 1 over what that was where it knew first, negative.
     pub eta_scale: f32,
     /// How far the path has come, through holes, since it last scattered, metres.
     pub passed: f32,

@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::guided::{Guided, may_guide};
+use super::guided::{Guided, has_guide, may_guide};
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{load, max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit, Query, Response};
@@ -285,32 +285,34 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
     let u = Vec2::new(u0, u1);
     // SAFETY: as the caller promised.
-    let (response, bsdf_pdf) = unsafe { guided_response::<C>(scene, at, light.wi, uc, u) };
+    let (response, bsdf_pdf, survival) = unsafe { guided_response::<C>(scene, state, at, light.wi, uc, u) };
     let shadow = direct_light::<C>(scene, settings, state, at, &light, response.lit);
     // No closure: one that is not inlined wants what it captures in memory.
     let alive = match &response.sample {
-        Some(sample) => scatter::<C>(settings, state, at, sample, u_rr),
+        Some(sample) => scatter::<C>(settings, state, at, sample, [u_rr, survival]),
         None => false,
     };
     Scattered { light: index, shaded: Shaded { shadow, alive }, bsdf_pdf }
 }
 
-/// The response to light from the direction `light`, local frame, or zero, and the next direction, which a guide may draw; and
-/// [`Scattered::bsdf_pdf`].
+/// The response to light from the direction `light`, local frame, or zero, and the next direction, which a guide may draw;
+/// [`Scattered::bsdf_pdf`], and [`Guided::survival`].
 ///
 /// # Safety
 /// As [`scatter_lit`].
 #[inline(always)]
 unsafe fn guided_response<C: Compiled>(
     scene: &SceneView,
+    state: &mut PathState,
     at: &Scatterer<'_>,
     light: Vec3,
     uc: f32,
     u: Vec2,
-) -> (Response, f32) {
+) -> (Response, f32, f32) {
     // SAFETY: as the caller promised.
     unsafe {
         let guided = if may_guide::<C>() { Guided::at::<C>(scene, at) } else { Guided::NONE };
+        let survival = if has_guide::<C>(scene) { guided.survival(state) } else { 0.0 };
         let (drawn, uc) = if guided.is_none() { (None, uc) } else { guided.draw(at, uc, u) };
         // The response to the light, and then to what was drawn: by the same code, which is long.
         let (mut response, mut of_drawn) = (Response::NONE, Response::NONE.lit);
@@ -329,7 +331,7 @@ unsafe fn guided_response<C: Compiled>(
         }
         let bsdf_pdf = if is_of_drawn { of_drawn.pdf } else { response.sample.map_or(0.0, |sample| sample.pdf) };
         if guided.is_none() {
-            return (response, bsdf_pdf);
+            return (response, bsdf_pdf, survival);
         }
         if light != Vec3::ZERO {
             response.lit = guided.lit(at, at.frame.to_world(light), response.lit);
@@ -341,7 +343,7 @@ unsafe fn guided_response<C: Compiled>(
                 None => None,
             },
         };
-        (response, bsdf_pdf)
+        (response, bsdf_pdf, survival)
     }
 }
 
@@ -1069,7 +1071,7 @@ pub(super) fn scatter<C: Compiled>(
     state: &mut PathState,
     at: &Scatterer<'_>,
     sample: &BsdfSample,
-    u_rr: f32,
+    [u_rr, survival]: [f32; 2],
 ) -> bool {
     // A unit vector to a few ulps, which do not add up: every bounce draws anew.
     let wi = at.frame.to_world(sample.wi);
@@ -1077,7 +1079,8 @@ pub(super) fn scatter<C: Compiled>(
         return false;
     };
     state.beta *= sample.weight * at.terminator.shadowing::<C>(wi);
-    state.eta_scale *= sample.eta * sample.eta;
+    // A guide's expectation has it in it.
+    state.eta_scale *= if may_guide::<C>() && state.eta_scale < 0.0 { 1.0 } else { sample.eta * sample.eta };
     state.prev_pdf = sample.pdf;
     if C::sees(Features::TEXTURES) {
         state.cone.widen(sample.pdf);
@@ -1087,18 +1090,19 @@ pub(super) fn scatter<C: Compiled>(
     }
     (state.passed, state.holes) = (0.0, 0);
     state.depth += 1;
-    if state.depth > settings.rr_depth && !survives_roulette(state, u_rr) {
+    if state.depth > settings.rr_depth && !survives_roulette::<C>(state, u_rr, survival) {
         return false;
     }
     state.ray = Ray { o, d: wi };
     state.beta != Vec3::ZERO
 }
 
-/// Russian roulette: the path survives with the probability of its largest throughput, refraction apart, and makes up
+/// Russian roulette: the path survives with the probability of its largest throughput, refraction apart, or a known one, and makes up
 /// for those that do not.
 #[inline(always)]
-fn survives_roulette(state: &mut PathState, u: f32) -> bool {
+fn survives_roulette<C: Compiled>(state: &mut PathState, u: f32, known: f32) -> bool {
     let survival = min(state.beta.max_element() * state.eta_scale, 0.95);
+    let survival = if may_guide::<C>() && known > 0.0 { known } else { survival };
     if u >= survival {
         return false;
     }

@@ -209,6 +209,25 @@ impl<'a, B: Primitives> School<'a, B> {
             left -= paths;
             self.follow(paths, view)?;
             let slots = paths * VERTICES;
+            if std::env::var_os("DUMP").is_some() && left == 0 {
+                let values = self.backend.download(&self.values)?;
+                let all = self.backend.download(&self.slots)?;
+                let drafts = self.backend.download(&self.drafts)?;
+                let mut order: Vec<usize> = (0..paths as usize).collect();
+                order.sort_by(|a, b| values[*b].value.total_cmp(&values[*a].value));
+                let mean = values[..paths as usize].iter().map(|v| f64::from(v.value)).sum::<f64>() / f64::from(paths);
+                eprintln!("mean {mean:.4}");
+                for &i in &order[..8] {
+                    let pixel = values[i].pixel;
+                    eprintln!("path {:.3} pixel {},{}", f64::from(values[i].value) / mean, pixel % self.scene.width, pixel / self.scene.width);
+                    for v in 0..VERTICES as usize {
+                        let k = v * paths as usize + i;
+                        let (r, d) = (all[k], drafts[k]);
+                        if d.beta.max_element() <= 0.0 || (v > 0 && d.l == Vec3::ZERO && r.contribution == 0.0) { break; }
+                        eprintln!("   {:7.3?} beta {:.3} pdf {:.3} bsdf {:.3} X {:.4} l {:.4} d {:.2}", r.p.to_array(), d.beta.max_element(), r.pdf, r.bsdf_pdf, r.contribution, d.l.max_element(), 1.0 / r.per_distance);
+                    }
+                }
+            }
             let Self { backend, flags, chosen, count, temp, .. } = self;
             Select::compact().indices(*backend, flags, chosen, count, Length::Host(slots), temp)?;
             let args = KeepArgs {
