@@ -183,6 +183,8 @@ struct Total {
     all: f32,
     /// Sum of their contributions, each no more than `most`.
     sum: f32,
+    /// Their mean over all times, of which each counts more.
+    scattered: f32,
     /// The most that one counts.
     most: f32,
     /// Their mean place.
@@ -216,7 +218,7 @@ impl Data {
             let mut lobes = self.seeds(&total);
             let mut round = 0;
             while (round as f32) < self.tune[2] {
-                self.improve(&mut lobes, &total);
+                lobes = self.improved(lobes, &total);
                 round += 1;
             }
             let per_distance = self.distances(&lobes, &total);
@@ -229,8 +231,9 @@ impl Data {
                 per_distance: Row(per_distance),
                 pivot: total.pivot,
                 bsdf: 0.5,
-                scattered: total.sum / max(total.all, 1.0),
-                reserved: [0.0; 3],
+                scattered: total.scattered,
+                moments: [0.0; 2],
+                reserved: 0.0,
             };
             self.weighted(mixture, &total)
         }
@@ -241,7 +244,7 @@ impl Data {
     #[inline(always)]
     unsafe fn total(&self) -> Total {
         let (begin, step) = self.steps();
-        let mut total = Total { count: 0.0, all: 0.0, sum: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
+        let mut total = Total { count: 0.0, all: 0.0, sum: 0.0, scattered: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
         let mut round = 0;
         // A bound from sums that are bounded less.
         while round < 3 {
@@ -264,7 +267,9 @@ impl Data {
                 let place = Vec3::new(team::sum(place.x), team::sum(place.y), team::sum(place.z));
                 total.pivot = place * (1.0 / max(total.count, 1.0));
             }
-            total.most = max(total.sum * self.tune[4], f32::MIN_POSITIVE);
+            total.scattered = if round == 1 { total.sum / max(total.all, 1.0) } else { total.scattered };
+            let part = if round == 0 { 0.1 } else { self.tune[4] };
+            total.most = max(total.sum * part, f32::MIN_POSITIVE);
             round += 1;
         }
         total
@@ -320,12 +325,12 @@ impl Data {
         lobes
     }
 
-    /// One round of expectation maximization.
+    /// The lobes after a round of expectation maximization.
     ///
     /// # Safety
     /// As [`Data::fit`].
     #[inline(always)]
-    unsafe fn improve(&self, lobes: &mut Lobes, total: &Total) {
+    unsafe fn improved(&self, mut lobes: Lobes, total: &Total) -> Lobes {
         let (begin, step) = self.steps();
         let (mut sums, mut sums_of_w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
         let mut i = begin;
@@ -368,6 +373,7 @@ impl Data {
             lobes.weight[k] = (r + prior) / (total.sum + LOBES as f32 * prior);
         });
         lobes.put_peaks();
+        lobes
     }
 
     /// 1 over the distances of what the lobes point to.
@@ -416,9 +422,11 @@ impl Data {
             weights[k] *= 1.0 - mixture.bsdf;
         });
         let mut bsdf = mixture.bsdf;
+        let (mut moment, mut moment_of_bsdf) = (0.0, 0.0);
         let mut round = 0;
         while (round as f32) < self.tune[3] {
             let (mut gains, mut gain_of_bsdf) = ([0.0; LOBES], 0.0);
+            (moment, moment_of_bsdf) = (0.0, 0.0);
             let mut i = begin;
             while i < self.end {
                 // SAFETY: as the caller promised.
@@ -429,7 +437,10 @@ impl Data {
                 each_of_row!(k => {
                     p += weights[k] * densities[k];
                 });
-                let gain = x * x * record.pdf / max(p * p, f32::MIN_POSITIVE);
+                let square = x * x * record.pdf;
+                let gain = square / max(p * p, f32::MIN_POSITIVE);
+                moment += square / max(p, f32::MIN_POSITIVE);
+                moment_of_bsdf += square / max(record.bsdf_pdf, f32::MIN_POSITIVE);
                 each_of_row!(k => {
                     gains[k] += gain * densities[k];
                 });
@@ -451,18 +462,21 @@ impl Data {
             });
             round += 1;
         }
+        // SAFETY: as the caller promised.
+        mixture.moments = unsafe { [team::sum(moment), team::sum(moment_of_bsdf)] };
         let mut all = 0.0;
         each_of_row!(k => {
             all += weights[k];
         });
         mixture.bsdf = max(1.0 - all, self.tune[0]);
-        let per_all = if all > 0.0 { 1.0 / all } else { 0.0 };
-        if all <= 0.0 {
+        let has_learnt = all > 0.0 && all < 2.0;
+        if !has_learnt {
             mixture.bsdf = 1.0;
         }
         each_of_row!(k => {
-            mixture.weight.0[k] = weights[k] * per_all;
+            mixture.weight.0[k] = if has_learnt { weights[k] / all } else { 0.0 };
             mixture.peak.0[k] = mixture.weight.0[k] * vmf::peak(mixture.kappa.0[k]);
+            mixture.per_distance.0[k] = if has_learnt { mixture.per_distance.0[k] } else { 0.0 };
         });
         mixture
     }

@@ -32,8 +32,10 @@ pub struct Mixture {
     pub bsdf: f32,
     /// Mean luminance of what comes from surfaces and is scattered here, ∫ f L cos θ dω; 0 if it is not known.
     pub scattered: f32,
+    /// Second moments of what records would bring: if directions were drawn so, and if they were by the BSDF alone.
+    pub moments: [f32; 2],
     /// Nothing.
-    pub reserved: [f32; 3],
+    pub reserved: f32,
 }
 
 const _: () = assert!(size_of::<Mixture>() == 256);

@@ -159,7 +159,7 @@ fn undone(pdf: f32, bsdf_pdf: f32) -> f32 {
 }
 
 /// Least probability of survival: what may come is known roughly.
-const LEAST_SURVIVAL: f32 = 0.1;
+const LEAST_SURVIVAL: f32 = 0.25;
 
 /// Not so much that products of it would be infinite.
 const MOST_UNDONE: f32 = 1e4;

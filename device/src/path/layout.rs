@@ -6,7 +6,7 @@ use super::trace::{
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
-    Draft, DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, LearnArgs, LightGroupArgs, MatteArgs, MeanArgs,
+    DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, LearnArgs, LightGroupArgs, MatteArgs, MeanArgs,
     MegakernelArgs, PathSettings, PathState, PathValue, ScatterArgs, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
@@ -111,7 +111,6 @@ layout! {
     SplitArgs { level };
     FitArgs { most_regions };
     LearnArgs { first, values };
-    Draft { l };
     PathValue;
     // Films.
     FilmPixel;

@@ -1,7 +1,6 @@
 //! Paths from which a guide learns. They are not of the image, which so stays independent of what guides it.
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
 use primitives::Ptr;
 
 use super::megakernel::generate;
@@ -20,20 +19,6 @@ use crate::scene::SceneView;
 
 /// Vertices of a path that leave records: the first ones.
 pub const VERTICES: u32 = 8;
-
-/// What is known of a record while its path goes on.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub struct Draft {
-    /// Throughput before the path scattered.
-    pub beta: Vec3,
-    /// 0 if there is no record.
-    pub is_there: u32,
-    /// Radiance that it had gathered when it went on.
-    pub l: Vec3,
-    /// Unused.
-    pub reserved: u32,
-}
 
 /// The pixel of a path, and what it brought.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -67,8 +52,9 @@ pub struct LearnArgs {
     pub keys: Ptr<u64>,
     /// Non-zero for a record that has brought something.
     pub flags: Ptr<u8>,
-    /// Room of the same number.
-    pub drafts: Ptr<Draft>,
+    /// While a path is under way: the luminance of its throughput before it scattered; of the record itself, what it had gathered when it
+    /// went on is in the place of what it brings.
+    pub throughputs: Ptr<f32>,
     /// What each path brought.
     pub values: Ptr<PathValue>,
 }
@@ -116,7 +102,7 @@ impl Function for Learn {
                 }
                 has_recorded = vertices > before;
                 if has_recorded {
-                    (*args.drafts.at(args.slot(i, before))).l = state.l;
+                    (*args.slots.at(args.slot(i, before))).contribution = luminance(state.l);
                 }
                 goes_on = shaded.alive;
             }
@@ -151,14 +137,13 @@ impl LearnArgs {
             // SAFETY: as the caller promised.
             unsafe {
                 if vertex < vertices {
-                    let Draft { beta, is_there, l, .. } = read(self.drafts.at(slot));
-                    let brought = (state.l - l) / beta.max(Vec3::splat(f32::MIN_POSITIVE));
-                    let brought = Vec3::select(beta.cmpgt(Vec3::ZERO), brought, Vec3::ZERO);
-                    let contribution = luminance(brought);
-                    let is_lit = is_there != 0 && contribution > 0.0 && contribution < f32::MAX;
+                    let record = self.slots.at(slot);
+                    let brought = luminance(state.l) - read(&raw const (*record).contribution);
+                    let throughput = read(self.throughputs.at(slot));
+                    let contribution = brought / max(throughput, f32::MIN_POSITIVE);
+                    let is_lit = throughput > 0.0 && contribution > 0.0 && contribution < f32::MAX;
                     is_kept = is_lit || (self.first + i + vertex).is_multiple_of(Record::UNLIT);
-                    let contribution = if is_lit { contribution } else { 0.0 };
-                    write(&raw mut (*self.slots.at(slot)).contribution, contribution);
+                    write(&raw mut (*record).contribution, if is_lit { contribution } else { 0.0 });
                 }
                 self.flags.at(slot).write(u8::from(is_kept));
             }
@@ -187,7 +172,7 @@ impl Arrived<'_> for Recording<'_> {
         state: &mut PathState,
         at: Scatterer<'_>,
     ) -> Shaded {
-        let beta = state.beta;
+        let throughput = luminance(state.beta);
         let Self { args, path, vertices } = self;
         // SAFETY: as the caller promised; the slots of the path are its own.
         unsafe {
@@ -200,13 +185,12 @@ impl Arrived<'_> for Recording<'_> {
                     p: at.p,
                     direction: Facing::of_normal(state.ray.d).0,
                     per_distance: 0.0,
-                    contribution: 0.0,
+                    contribution: luminance(state.l),
                     pdf: state.prev_pdf,
                     bsdf_pdf: scattered.bsdf_pdf,
                 };
                 write(args.slots.at(slot), record);
-                let draft = Draft { beta, is_there: u32::from(is_there), l: state.l, reserved: 0 };
-                write(args.drafts.at(slot), draft);
+                write(args.throughputs.at(slot), if is_there { throughput } else { 0.0 });
                 *vertices += 1;
             }
             scattered.shaded

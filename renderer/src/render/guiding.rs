@@ -7,8 +7,9 @@ use device::guiding::{
     FitArgs, Guide as GuideView, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView,
 };
 use device::path::stage::stages;
-use device::path::{Draft, LearnArgs, PathValue, VERTICES};
+use device::path::{LearnArgs, PathValue, VERTICES};
 use device::scene::SceneView;
+use bytemuck::Zeroable;
 use glam::Vec3;
 use primitives::Ptr;
 use torrance_gpu::backend::{Buffer, Error};
@@ -16,8 +17,8 @@ use torrance_gpu::primitives::{Length, Primitives, RadixSort, Select, Temp};
 
 use crate::assemble::SceneData;
 
-/// Paths of a launch, at most.
-const PATHS: u32 = 1 << 16;
+/// Most paths of a launch.
+const PATHS: u32 = 1 << 18;
 
 /// Paths that tell where there is anything to learn.
 const PILOT: u32 = 1 << 12;
@@ -70,7 +71,7 @@ struct School<'a, B: Primitives> {
     slots: B::Buf<Record>,
     slot_keys: B::Buf<u64>,
     flags: B::Buf<u8>,
-    drafts: B::Buf<Draft>,
+    throughputs: B::Buf<f32>,
     values: B::Buf<PathValue>,
     chosen: B::Buf<u32>,
     count: B::Buf<u32>,
@@ -84,6 +85,8 @@ struct School<'a, B: Primitives> {
     temp: Temp<B>,
     /// Most records.
     most: u32,
+    /// Most paths of a launch.
+    paths: u32,
     /// Number of the next path.
     next: u32,
 }
@@ -100,12 +103,22 @@ pub(super) fn learn<B: Primitives>(
     let mut school = School::new(backend, scene, view, most)?;
     school.find_bounds()?;
     let mut guide: Option<Guide<B>> = None;
-    let mut round = FIRST_ROUND.min(paths.max(2) / 2);
+    let mut round = (paths / 64).max(1 << 12);
     let mut taken = 0;
     while taken < paths {
+        let t0 = Instant::now();
         let records = school.round(round, guide.as_ref())?;
+        school.backend.synchronize()?;
+        let t1 = Instant::now();
         taken += round;
         let learnt = school.guide(records)?;
+        if std::env::var_os("TORRANCE_GUIDING").is_some() {
+            let mut all = vec![Mixture::zeroed(); learnt.lesson.regions as usize];
+            school.backend.read(&learnt.mixtures, &mut all)?;
+            let moments = [0, 1].map(|i| all.iter().map(|m| f64::from(m.moments[i])).sum::<f64>());
+            eprintln!("gain {:.3}", moments[1] / moments[0]);
+            eprintln!("follow {:?} guide {:?} of which fit {:?}", t1 - t0, t1.elapsed(), learnt.lesson.time);
+        }
         if std::env::var_os("TORRANCE_GUIDING").is_some() {
             eprintln!("round of {round}: {records} records, {} regions, {:?}", learnt.lesson.regions, begin.elapsed());
         }
@@ -120,24 +133,22 @@ pub(super) fn learn<B: Primitives>(
     Ok(guide)
 }
 
-/// Paths of the first round.
-const FIRST_ROUND: u32 = 1 << 14;
-
 impl<'a, B: Primitives> School<'a, B> {
     fn new(backend: &'a mut B, scene: &'a SceneData, view: SceneView, most: u32) -> Result<Self, Error> {
-        let slots = (PATHS * VERTICES) as usize;
+        let paths = (backend.parallelism() * 8).next_power_of_two().clamp(1 << 14, PATHS as usize) as u32;
+        let slots = (paths * VERTICES) as usize;
         let all = most as usize;
         let nodes = nodes_of(most);
         let sort = RadixSort::<u64>::ascending().by_bits(0..KEY_BITS);
         let temp = sort
             .pairs_temp_bytes::<u32>(most)
-            .max(Select::compact().temp_bytes(PATHS * VERTICES));
+            .max(Select::compact().temp_bytes(paths * VERTICES));
         Ok(Self {
             slots: backend.zeroed(LABEL, slots)?,
             slot_keys: backend.zeroed(LABEL, slots)?,
             flags: backend.zeroed(LABEL, slots)?,
-            drafts: backend.zeroed(LABEL, slots)?,
-            values: backend.zeroed(LABEL, PATHS as usize)?,
+            throughputs: backend.zeroed(LABEL, slots)?,
+            values: backend.zeroed(LABEL, paths as usize)?,
             chosen: backend.zeroed(LABEL, slots)?,
             count: backend.zeroed(LABEL, 1)?,
             records: backend.zeroed(LABEL, all)?,
@@ -152,6 +163,7 @@ impl<'a, B: Primitives> School<'a, B> {
             scene,
             view,
             most,
+            paths,
             next: FIRST,
         })
     }
@@ -168,7 +180,7 @@ impl<'a, B: Primitives> School<'a, B> {
             slots: Ptr::new(self.slots.ptr()),
             keys: Ptr::new(self.slot_keys.ptr()),
             flags: Ptr::new(self.flags.ptr()),
-            drafts: Ptr::new(self.drafts.ptr()),
+            throughputs: Ptr::new(self.throughputs.ptr()),
             values: Ptr::new(self.values.ptr()),
         };
         self.next += paths;
@@ -205,29 +217,10 @@ impl<'a, B: Primitives> School<'a, B> {
         let view = guide.map_or(GuideView { bounds: self.view.guide.bounds, ..GuideView::NONE }, Guide::view);
         let (mut left, mut first) = (paths, 0);
         while left > 0 && first < self.most {
-            let paths = left.min(PATHS);
+            let paths = left.min(self.paths);
             left -= paths;
             self.follow(paths, view)?;
             let slots = paths * VERTICES;
-            if std::env::var_os("DUMP").is_some() && left == 0 {
-                let values = self.backend.download(&self.values)?;
-                let all = self.backend.download(&self.slots)?;
-                let drafts = self.backend.download(&self.drafts)?;
-                let mut order: Vec<usize> = (0..paths as usize).collect();
-                order.sort_by(|a, b| values[*b].value.total_cmp(&values[*a].value));
-                let mean = values[..paths as usize].iter().map(|v| f64::from(v.value)).sum::<f64>() / f64::from(paths);
-                eprintln!("mean {mean:.4}");
-                for &i in &order[..8] {
-                    let pixel = values[i].pixel;
-                    eprintln!("path {:.3} pixel {},{}", f64::from(values[i].value) / mean, pixel % self.scene.width, pixel / self.scene.width);
-                    for v in 0..VERTICES as usize {
-                        let k = v * paths as usize + i;
-                        let (r, d) = (all[k], drafts[k]);
-                        if d.beta.max_element() <= 0.0 || (v > 0 && d.l == Vec3::ZERO && r.contribution == 0.0) { break; }
-                        eprintln!("   {:7.3?} beta {:.3} pdf {:.3} bsdf {:.3} X {:.4} l {:.4} d {:.2}", r.p.to_array(), d.beta.max_element(), r.pdf, r.bsdf_pdf, r.contribution, d.l.max_element(), 1.0 / r.per_distance);
-                    }
-                }
-            }
             let Self { backend, flags, chosen, count, temp, .. } = self;
             Select::compact().indices(*backend, flags, chosen, count, Length::Host(slots), temp)?;
             let args = KeepArgs {
@@ -296,16 +289,18 @@ impl<'a, B: Primitives> School<'a, B> {
             most_regions: regions[0],
             tune: tune(),
         };
+        let t = Instant::now();
         // SAFETY: as above.
         unsafe { self.backend.launch::<stages::guide_fit>(args)? };
         self.backend.synchronize()?;
+        guide.lesson.time = t.elapsed();
         guide.lesson.regions = regions[0];
         Ok(guide)
     }
 }
 
 fn tune() -> [f32; 5] {
-    let mut tune = [0.1, 0.2, 10.0, 8.0, 1.0 / 32.0];
+    let mut tune = [0.2, 0.2, 8.0, 4.0, 0.01];
     if let Ok(text) = std::env::var("TUNE") {
         for (at, word) in tune.iter_mut().zip(text.split(',')) {
             *at = word.parse().unwrap();
