@@ -271,7 +271,11 @@ impl Fleet {
             }
             numbers = self.machines.iter().map(|_| work.hire()).collect();
         }
-        let choice = choice.unwrap_or(IntegratorChoice { integrator: Contestant::Megakernel, rates: None });
+        let choice = choice.unwrap_or(IntegratorChoice {
+            integrator: Contestant::Megakernel,
+            rates: None,
+            guiding: None,
+        });
         Ok(Rendered { stage_times, ..render::finish(work, choice) })
     }
 

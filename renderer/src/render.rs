@@ -42,6 +42,7 @@ use glam::DVec3;
 use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Film;
+use torrance_scene::Guiding;
 
 use crate::assemble::SceneData;
 
@@ -50,6 +51,7 @@ pub(crate) use checkpoint::identity_of_key;
 pub use checkpoint::{Checkpoints, Identity, Kept, ResumeError, Resumed};
 pub use films::film_of_layers;
 pub use first_hits::{FirstHit, FirstHits};
+pub use guiding::Lesson;
 pub use observer::{Control, FilmsSoFar, Observer};
 pub use pace::Launches;
 pub use placement::Shortage;
@@ -470,6 +472,9 @@ pub(crate) fn prepare<B: Primitives>(
     spp: u32,
 ) -> Result<(), Error> {
     backend.specialize(scene.features);
+    if scene.guiding.guiding == Guiding::On {
+        guiding::prepare(backend)?;
+    }
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
     }
@@ -565,16 +570,12 @@ impl<B: Primitives> Run<B> {
         let mut films = self.empty_films(backend, part)?;
         let Self { tracer, pace, layers, .. } = self;
         let layers = *layers;
-        let guide = match std::env::var("TORRANCE_GUIDING") {
-            Ok(text) => {
-                let mut words = text.split(',').map(|word| word.parse::<u32>().unwrap());
-                let paths = words.next().unwrap();
-                Some(guiding::learn(backend, scene, view, paths, words.next().unwrap_or(1 << 21))?)
-            }
-            Err(_) => None,
+        let guide = match scene.guiding.guiding {
+            Guiding::On => Some(guiding::learn(backend, scene, view)?),
+            Guiding::Off => None,
         };
-        let guided = guide.as_ref().map_or(view.guide, guiding::Guide::view);
-        let view = SceneView { guide: guided, ..view };
+        tracer.guiding = guide.as_ref().map(|guide| guide.lesson);
+        let view = SceneView { guide: guide.as_ref().map_or(view.guide, guiding::Guide::view), ..view };
         let args = no_samples(scene, view, films.image.ptr());
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);

@@ -21,16 +21,19 @@ use crate::row::{Row, each_of_row};
 const MOST: u32 = 1 << 13;
 
 /// Rounds of expectation maximization.
-const ROUNDS: u32 = 10;
+const ROUNDS: u32 = 8;
 
 /// Rounds in which probabilities are improved.
-const WEIGHT_ROUNDS: u32 = 8;
+const WEIGHT_ROUNDS: u32 = 4;
 
 /// Part of all that one record may make up: it may have been luck.
-const MOST_PART: f32 = 1.0 / 32.0;
+const MOST_PART: f32 = 0.03;
+
+/// The same for [`Mixture::scattered`]: too little there is worse than too much.
+const MOST_OF_SCATTERED: f32 = 0.1;
 
 /// Least probability of the BSDF.
-const LEAST_BSDF: f32 = 0.1;
+const LEAST_BSDF: f32 = 0.2;
 
 /// The records of regions, and where their mixtures go.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +51,6 @@ pub struct FitArgs {
     pub mixtures: Ptr<Mixture>,
     /// Most regions.
     pub most_regions: u32,
-    /// Tuning: least probability of the BSDF, prior, rounds, rounds of weights, most part.
-    pub tune: [f32; 5],
 }
 
 impl Count for FitArgs {
@@ -84,7 +85,7 @@ impl Function for Fit {
             }
             let Span { first, end } = read(args.regions.at(region));
             let stride = (end - first).div_ceil(MOST);
-            let data = Data { records: args.records, numbers: args.numbers, first, end, stride, lane, tune: args.tune };
+            let data = Data { records: args.records, numbers: args.numbers, first, end, stride, lane };
             let mixture = data.fit();
             if lane == 0 {
                 write(args.mixtures.at(region), mixture);
@@ -172,7 +173,6 @@ struct Data {
     /// Every how many are looked at.
     stride: u32,
     lane: u32,
-    tune: [f32; 5],
 }
 
 /// Sums over the records of a region.
@@ -217,7 +217,7 @@ impl Data {
             let total = self.total();
             let mut lobes = self.seeds(&total);
             let mut round = 0;
-            while (round as f32) < self.tune[2] {
+            while round < ROUNDS {
                 lobes = self.improved(lobes, &total);
                 round += 1;
             }
@@ -244,7 +244,8 @@ impl Data {
     #[inline(always)]
     unsafe fn total(&self) -> Total {
         let (begin, step) = self.steps();
-        let mut total = Total { count: 0.0, all: 0.0, sum: 0.0, scattered: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
+        let mut total =
+            Total { count: 0.0, all: 0.0, sum: 0.0, scattered: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
         let mut round = 0;
         // A bound from sums that are bounded less.
         while round < 3 {
@@ -268,7 +269,7 @@ impl Data {
                 total.pivot = place * (1.0 / max(total.count, 1.0));
             }
             total.scattered = if round == 1 { total.sum / max(total.all, 1.0) } else { total.scattered };
-            let part = if round == 0 { 0.1 } else { self.tune[4] };
+            let part = if round == 0 { MOST_OF_SCATTERED } else { MOST_PART };
             total.most = max(total.sum * part, f32::MIN_POSITIVE);
             round += 1;
         }
@@ -351,7 +352,7 @@ impl Data {
         }
         // As much as so many records of mean contribution.
         let mean = total.sum / total.count;
-        let prior = self.tune[1] * mean;
+        let prior = PRIOR * mean;
         each_of_row!(k => {
             // SAFETY: as the caller promised.
             let (r, x, y, z) = unsafe {
@@ -424,7 +425,7 @@ impl Data {
         let mut bsdf = mixture.bsdf;
         let (mut moment, mut moment_of_bsdf) = (0.0, 0.0);
         let mut round = 0;
-        while (round as f32) < self.tune[3] {
+        while round < WEIGHT_ROUNDS {
             let (mut gains, mut gain_of_bsdf) = ([0.0; LOBES], 0.0);
             (moment, moment_of_bsdf) = (0.0, 0.0);
             let mut i = begin;
@@ -468,7 +469,7 @@ impl Data {
         each_of_row!(k => {
             all += weights[k];
         });
-        mixture.bsdf = max(1.0 - all, self.tune[0]);
+        mixture.bsdf = max(1.0 - all, LEAST_BSDF);
         let has_learnt = all > 0.0 && all < 2.0;
         if !has_learnt {
             mixture.bsdf = 1.0;

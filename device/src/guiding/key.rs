@@ -89,7 +89,8 @@ mod tests {
             assert_eq!(child(key, 0), 3);
             for level in 1..DIGITS {
                 let bit = BITS - level;
-                let expected = at.iter().enumerate().map(|(c, x)| ((x >> bit & 1) << c) as usize).sum::<usize>();
+                let expected =
+                    at.iter().enumerate().map(|(c, x)| ((x >> bit & 1) << c) as usize).sum::<usize>();
                 assert_eq!(child(key, level), expected, "{at:?}, level {level}");
             }
         }

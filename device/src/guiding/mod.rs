@@ -56,7 +56,8 @@ impl Guide {
         loop {
             let child = key::child(key, level);
             // SAFETY: as the caller promised: children are nodes or regions of the guide.
-            let word = unsafe { load((&raw const (*self.nodes.add(node as usize)).child).cast::<u32>().add(child)) };
+            let word =
+                unsafe { load((&raw const (*self.nodes.add(node as usize)).child).cast::<u32>().add(child)) };
             if word & GuideNode::REGION == 0 {
                 node = word;
                 level += 1;

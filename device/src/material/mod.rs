@@ -298,7 +298,10 @@ impl Material {
         let is_simple = P::KIND != Kind::Blend && header.back == Header::NONE && !is_bumpy && !has_holes;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TRANSMITS, parameters.is_transmissive())
-            | flag(Header::SPREADS, P::LOBES.common(parameters.features()).without(Features::DELTA) != Features::NONE)
+            | flag(
+                Header::SPREADS,
+                P::LOBES.common(parameters.features()).without(Features::DELTA) != Features::NONE,
+            )
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
             | flag(Header::UNIFORM, !parameters.features().intersects(Features::TEXTURES))
             | flag(Header::HOLES, has_holes)

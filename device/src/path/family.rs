@@ -668,13 +668,7 @@ struct Ends<'a, const N: usize> {
 fn go_on_all<C: Compiled, const N: usize>(
     scene: &SceneView,
     settings: &PathSettings,
-    (spots, lights, responses, u_rr, survival): (
-        &Spots<N>,
-        &Lights<N>,
-        &Responses<N>,
-        &[f32; N],
-        &[f32; N],
-    ),
+    (spots, lights, responses, u_rr, survival): (&Spots<N>, &Lights<N>, &Responses<N>, &[f32; N], &[f32; N]),
     states: &mut States<N>,
     ends: &mut Ends<'_, N>,
     len: usize,

@@ -2,10 +2,10 @@
 
 use glam::{Vec2, Vec3};
 
+use super::PathState;
 use super::columns::Columned;
 use super::family::{Responses, States};
 use super::spot::{Spot, Spots};
-use super::PathState;
 use super::step::Scatterer;
 use crate::arch::{max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit};

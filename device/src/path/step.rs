@@ -329,7 +329,8 @@ unsafe fn guided_response<C: Compiled>(
                 None => break,
             }
         }
-        let bsdf_pdf = if is_of_drawn { of_drawn.pdf } else { response.sample.map_or(0.0, |sample| sample.pdf) };
+        let bsdf_pdf =
+            if is_of_drawn { of_drawn.pdf } else { response.sample.map_or(0.0, |sample| sample.pdf) };
         if guided.is_none() {
             return (response, bsdf_pdf, survival);
         }

@@ -14,6 +14,7 @@ mod fresnel_dielectric;
 mod fresnel_schlick;
 mod fresnel_thin_film;
 mod gltf;
+mod guiding;
 mod layers;
 mod layout;
 mod light;

@@ -31,7 +31,7 @@ use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{Direct, LightSelection, Masking, Named, Overrides, RenderSettings, Sampler};
+use torrance_scene::{Direct, Guiding, LightSelection, Masking, Named, Overrides, RenderSettings, Sampler};
 use torrance_text::quoted_path;
 
 use super::denoise::{DENOISERS, check_noise_is_known, denoised, find_denoising};
@@ -180,6 +180,14 @@ pub(super) struct SettingArgs {
     /// By what the light of a sample is chosen
     #[arg(long, value_name = "NAME", value_parser = values::named(LightSelection::NAMES))]
     lights: Option<LightSelection>,
+
+    /// Whether paths are guided by what earlier ones have learnt: for light that is hard to find
+    #[arg(long, value_name = "NAME", value_parser = values::named(Guiding::NAMES))]
+    guiding: Option<Guiding>,
+
+    /// Most memory that learning that takes, MiB [default: 256]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=65536))]
+    guiding_memory: Option<u32>,
 
     /// Masking and shadowing of microfacets
     #[arg(long, value_name = "NAME", value_parser = values::named(Masking::NAMES))]
@@ -906,6 +914,8 @@ impl SettingArgs {
             (&["sampler"], self.sampler.map(|_| "--sampler")),
             (&["direct"], self.direct.map(|_| "--direct")),
             (&["lights"], self.lights.map(|_| "--lights")),
+            (&["guiding"], self.guiding.map(|_| "--guiding")),
+            (&["guiding_memory"], self.guiding_memory.map(|_| "--guiding-memory")),
             (&["masking"], self.masking.map(|_| "--masking")),
         ];
         let (_, rest) = keys.split_first().filter(|(first, _)| *first == "render")?;
@@ -925,6 +935,8 @@ impl SettingArgs {
             sampler: self.sampler,
             direct: self.direct,
             lights: self.lights,
+            guiding: self.guiding,
+            guiding_memory: self.guiding_memory,
             masking: self.masking,
         }
     }

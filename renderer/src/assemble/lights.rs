@@ -234,7 +234,6 @@ fn finish(
     let textures = Features::TEXTURES.when(varies);
     let features = lights.iter().map(Light::features).fold(textures, Features::and);
     let features = features.and(Features::LIGHT_TREE.when(is_by_tree));
-    let features = features.and(Features::GUIDING.when(std::env::var_os("TORRANCE_GUIDING").is_some()));
     Lights { all: lights, table, tree, tree_pmf, first_infinite, emissive, slides, sources, features }
 }
 

@@ -48,7 +48,7 @@ pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
 use torrance_scene::limits::available_memory;
-use torrance_scene::{Camera, Clip, Description, HiddenNormals, Holes, RenderSettings, Shape};
+use torrance_scene::{Camera, Clip, Description, Guiding, HiddenNormals, Holes, RenderSettings, Shape};
 use torrance_text::human_bytes;
 
 use lights::Emitters;
@@ -85,12 +85,25 @@ pub struct SceneData {
     pub camera: DeviceCamera,
     /// Settings of the transport.
     pub settings: PathSettings,
+    /// How paths are guided.
+    pub guiding: GuidingPlan,
     /// Image width, pixels.
     pub width: u32,
     /// Image height, pixels.
     pub height: u32,
     /// Numbers of its parts.
     pub stats: Stats,
+}
+
+/// How paths are guided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuidingPlan {
+    /// Whether they are.
+    pub guiding: Guiding,
+    /// Most memory that learning takes, bytes.
+    pub memory: u64,
+    /// Samples per pixel of the image, by which it is decided how much to learn.
+    pub spp: u32,
 }
 
 /// Numbers of a scene's parts, as programs are told them, too: fields are added, never renamed.
@@ -284,6 +297,7 @@ impl SceneData {
                 .and(lights.features)
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
                 .and(Features::BLUE_NOISE.when(render.sampler == SamplerKind::BlueNoise))
+                .and(Features::GUIDING.when(render.guiding == Guiding::On))
                 .and(Features::CLIPPING.when(description.camera.clip != Clip::DEFAULT)),
             families: Families::new(description, &materials),
             geometry: Geometry::default(),
@@ -298,6 +312,11 @@ impl SceneData {
             clip: description.camera.clip,
             camera: camera::record(&description.camera, render.width, render.height),
             settings: settings(render),
+            guiding: GuidingPlan {
+                guiding: render.guiding,
+                memory: u64::from(render.guiding_memory) << 20,
+                spp: render.spp,
+            },
             width: render.width,
             height: render.height,
             stats: Stats::default(),

@@ -11,8 +11,19 @@ const CASE_ONLY: &[&str] = &["name", "scene", "command", "expect", "skip"];
 /// Keys of a reference.
 const REFERENCE: &[&str] = &["reference", "reference_stderr", "reference_samples"];
 /// How a scene is rendered.
-const RENDERING: &[&str] =
-    &["max_spp", "bless_spp", "size", "max_depth", "rr", "sampler", "direct", "lights", "masking"];
+const RENDERING: &[&str] = &[
+    "max_spp",
+    "bless_spp",
+    "size",
+    "max_depth",
+    "rr",
+    "sampler",
+    "direct",
+    "lights",
+    "guiding",
+    "guiding_memory",
+    "masking",
+];
 
 /// The keys of scenes alone: how one is read and rendered.
 pub(super) fn scene_settings() -> Vec<&'static str> {

@@ -9,7 +9,6 @@ use device::guiding::{
 use device::path::stage::stages;
 use device::path::{LearnArgs, PathValue, VERTICES};
 use device::scene::SceneView;
-use bytemuck::Zeroable;
 use glam::Vec3;
 use primitives::Ptr;
 use torrance_gpu::backend::{Buffer, Error};
@@ -26,13 +25,20 @@ const PILOT: u32 = 1 << 12;
 /// The number of the first path: far from those of the image's samples.
 const FIRST: u32 = 1 << 31;
 
+/// Of the paths of the image, as many are learnt from beforehand: one in so many.
+const PART: u64 = 8;
+
+/// Rounds in which they are.
+const ROUNDS: u32 = 6;
+
+/// Fewest and most paths that are learnt from.
+const LESSONS: [u64; 2] = [1 << 16, 1 << 22];
+
 /// A region with as many records is divided.
-#[expect(non_snake_case)]
-fn MANY() -> u32 { std::env::var("MANY").map_or(2048, |s| s.parse().unwrap()) }
+const MANY: u32 = 2048;
 
 /// One with fewer is left to its parent.
-#[expect(non_snake_case)]
-fn FEW() -> u32 { MANY() / 8 }
+const FEW: u32 = 256;
 
 /// What guides paths, in the memory of a back end.
 pub(super) struct Guide<B: Primitives> {
@@ -44,7 +50,7 @@ pub(super) struct Guide<B: Primitives> {
 }
 
 /// What learning took.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Lesson {
     /// Paths.
     pub paths: u64,
@@ -53,7 +59,12 @@ pub struct Lesson {
     /// Regions of the guide.
     pub regions: u32,
     /// Time.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
+}
+
+fn seconds<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(time.as_secs_f64())
 }
 
 impl<B: Primitives> Guide<B> {
@@ -61,6 +72,29 @@ impl<B: Primitives> Guide<B> {
     pub(super) fn view(&self) -> GuideView {
         GuideView { nodes: self.nodes.ptr(), mixtures: self.mixtures.ptr(), bounds: self.bounds }
     }
+}
+
+/// Bytes that a path takes while it leaves records.
+const BYTES_OF_PATH: u64 = {
+    let slot = size_of::<Record>() + size_of::<u64>() + size_of::<u8>() + size_of::<f32>() + size_of::<u32>();
+    VERTICES as u64 * slot as u64 + size_of::<PathValue>() as u64
+};
+
+/// Bytes that a record takes: itself, its key and number before and after they are sorted, and what sorting takes beside; and its part of
+/// the tree and the mixtures.
+fn bytes_of_record() -> u64 {
+    const MOST: u32 = 1 << 20;
+    let own = size_of::<Record>() + 2 * (size_of::<u64>() + size_of::<u32>());
+    let sort = sort().pairs_temp_bytes::<u32>(MOST) as u64 / u64::from(MOST) + 1;
+    let regions = u64::from(SplitArgs::most_regions(MOST, MANY, FEW));
+    let region = (size_of::<Mixture>() + size_of::<Span>()) as u64;
+    let node = (size_of::<GuideNode>() + size_of::<Span>()) as u64;
+    own as u64 + sort + (regions * region + nodes_of(MOST) as u64 * node) / u64::from(MOST) + 1
+}
+
+/// The sort of records by their keys.
+fn sort() -> RadixSort<u64> {
+    RadixSort::ascending().by_bits(0..KEY_BITS)
 }
 
 /// Memory in which a guide is learnt.
@@ -91,58 +125,47 @@ struct School<'a, B: Primitives> {
     next: u32,
 }
 
-/// Learns what guides the paths of a scene from about so many paths, in rounds of which each has twice as many as the one before.
+/// Makes ready what [`learn`] launches.
+pub(super) fn prepare<B: Primitives>(backend: &mut B) -> Result<(), Error> {
+    backend.prepare::<stages::guide_keep>()?;
+    backend.prepare::<stages::guide_split>()?;
+    backend.prepare::<stages::guide_fit>()?;
+    backend.prepare::<stages::guide_learn>()
+}
+
+/// Learns what guides the paths of a scene, in rounds of which each has twice as many paths as the one before.
 pub(super) fn learn<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     view: SceneView,
-    paths: u32,
-    most: u32,
 ) -> Result<Guide<B>, Error> {
     let begin = Instant::now();
-    let mut school = School::new(backend, scene, view, most)?;
+    let all = u64::from(scene.width) * u64::from(scene.height) * u64::from(scene.guiding.spp);
+    let paths = (all / PART).clamp(LESSONS[0], LESSONS[1]) as u32;
+    let mut school = School::new(backend, scene, view, paths)?;
     school.find_bounds()?;
-    let mut guide: Option<Guide<B>> = None;
-    let mut round = (paths / 64).max(1 << 12);
-    let mut taken = 0;
-    while taken < paths {
-        let t0 = Instant::now();
-        let records = school.round(round, guide.as_ref())?;
-        school.backend.synchronize()?;
-        let t1 = Instant::now();
-        taken += round;
-        let learnt = school.guide(records)?;
-        if std::env::var_os("TORRANCE_GUIDING").is_some() {
-            let mut all = vec![Mixture::zeroed(); learnt.lesson.regions as usize];
-            school.backend.read(&learnt.mixtures, &mut all)?;
-            let moments = [0, 1].map(|i| all.iter().map(|m| f64::from(m.moments[i])).sum::<f64>());
-            eprintln!("gain {:.3}", moments[1] / moments[0]);
-            eprintln!("follow {:?} guide {:?} of which fit {:?}", t1 - t0, t1.elapsed(), learnt.lesson.time);
-        }
-        if std::env::var_os("TORRANCE_GUIDING").is_some() {
-            eprintln!("round of {round}: {records} records, {} regions, {:?}", learnt.lesson.regions, begin.elapsed());
-        }
-        guide = Some(learnt);
-        round *= 2;
+    let mut guide = school.guide(0)?;
+    for round in 0..ROUNDS {
+        let records = school.round((paths >> ROUNDS) << round, guide.view())?;
+        guide = school.guide(records)?;
     }
-    let mut guide = match guide {
-        Some(guide) => guide,
-        None => school.guide(0)?,
-    };
-    guide.lesson = Lesson { paths: taken.into(), time: begin.elapsed(), ..guide.lesson };
+    guide.lesson = Lesson { paths: paths.into(), time: begin.elapsed(), ..guide.lesson };
     Ok(guide)
 }
 
 impl<'a, B: Primitives> School<'a, B> {
-    fn new(backend: &'a mut B, scene: &'a SceneData, view: SceneView, most: u32) -> Result<Self, Error> {
-        let paths = (backend.parallelism() * 8).next_power_of_two().clamp(1 << 14, PATHS as usize) as u32;
+    fn new(backend: &'a mut B, scene: &'a SceneData, view: SceneView, lessons: u32) -> Result<Self, Error> {
+        let memory = scene.guiding.memory;
+        let fill = (backend.parallelism() * 8).next_power_of_two() as u64;
+        let paths = fill.min(memory / 4 / BYTES_OF_PATH).clamp(PILOT.into(), PATHS.into()) as u32;
+        let left = memory.saturating_sub(BYTES_OF_PATH * u64::from(paths));
+        let most =
+            (left / bytes_of_record()).clamp(FEW.into(), u64::from(lessons) * u64::from(VERTICES)) as u32;
         let slots = (paths * VERTICES) as usize;
         let all = most as usize;
         let nodes = nodes_of(most);
-        let sort = RadixSort::<u64>::ascending().by_bits(0..KEY_BITS);
-        let temp = sort
-            .pairs_temp_bytes::<u32>(most)
-            .max(Select::compact().temp_bytes(paths * VERTICES));
+        let sort = sort();
+        let temp = sort.pairs_temp_bytes::<u32>(most).max(Select::compact().temp_bytes(paths * VERTICES));
         Ok(Self {
             slots: backend.zeroed(LABEL, slots)?,
             slot_keys: backend.zeroed(LABEL, slots)?,
@@ -156,7 +179,7 @@ impl<'a, B: Primitives> School<'a, B> {
             numbers: [backend.zeroed(LABEL, all)?, backend.zeroed(LABEL, all)?],
             spans: backend.zeroed(LABEL, nodes)?,
             level_counts: backend.zeroed(LABEL, DIGITS as usize)?,
-            regions: backend.zeroed(LABEL, SplitArgs::most_regions(most, MANY(), FEW()) as usize)?,
+            regions: backend.zeroed(LABEL, SplitArgs::most_regions(most, MANY, FEW) as usize)?,
             region_count: backend.zeroed(LABEL, 1)?,
             temp: Temp::new(backend, temp)?,
             backend,
@@ -166,6 +189,29 @@ impl<'a, B: Primitives> School<'a, B> {
             paths,
             next: FIRST,
         })
+    }
+
+    /// How much memory it takes, bytes, the guide that it makes apart.
+    #[cfg(test)]
+    fn bytes(&self) -> u64 {
+        fn of<B: torrance_gpu::backend::Backend, T: bytemuck::Pod + Send + Sync>(
+            buffer: &B::Buf<T>,
+        ) -> usize {
+            buffer.len() * size_of::<T>()
+        }
+        let bytes = of::<B, _>(&self.slots)
+            + of::<B, _>(&self.slot_keys)
+            + of::<B, _>(&self.flags)
+            + of::<B, _>(&self.throughputs)
+            + of::<B, _>(&self.values)
+            + of::<B, _>(&self.chosen)
+            + of::<B, _>(&self.records)
+            + self.keys.iter().map(of::<B, _>).sum::<usize>()
+            + self.numbers.iter().map(of::<B, _>).sum::<usize>()
+            + of::<B, _>(&self.spans)
+            + of::<B, _>(&self.regions)
+            + self.temp.bytes();
+        bytes as u64
     }
 
     /// Follows the next paths, whose records are in the slots afterwards.
@@ -213,13 +259,12 @@ impl<'a, B: Primitives> School<'a, B> {
     }
 
     /// A round of so many paths; returns the number of their records.
-    fn round(&mut self, paths: u32, guide: Option<&Guide<B>>) -> Result<u32, Error> {
-        let view = guide.map_or(GuideView { bounds: self.view.guide.bounds, ..GuideView::NONE }, Guide::view);
+    fn round(&mut self, paths: u32, guide: GuideView) -> Result<u32, Error> {
         let (mut left, mut first) = (paths, 0);
         while left > 0 && first < self.most {
             let paths = left.min(self.paths);
             left -= paths;
-            self.follow(paths, view)?;
+            self.follow(paths, guide)?;
             let slots = paths * VERTICES;
             let Self { backend, flags, chosen, count, temp, .. } = self;
             Select::compact().indices(*backend, flags, chosen, count, Length::Host(slots), temp)?;
@@ -248,7 +293,7 @@ impl<'a, B: Primitives> School<'a, B> {
     fn guide(&mut self, records: u32) -> Result<Guide<B>, Error> {
         let mut nodes = self.backend.zeroed(LABEL, nodes_of(records))?;
         self.backend.write(&[GuideNode { child: [GuideNode::NOTHING; 8] }], &mut nodes)?;
-        let most_regions = SplitArgs::most_regions(records, MANY(), FEW());
+        let most_regions = SplitArgs::most_regions(records, MANY, FEW);
         let mixtures = self.backend.zeroed(LABEL, most_regions as usize)?;
         let bounds = self.view.guide.bounds;
         let mut guide = Guide { nodes, mixtures, bounds, lesson: Lesson { records, ..Lesson::default() } };
@@ -256,7 +301,7 @@ impl<'a, B: Primitives> School<'a, B> {
             return Ok(guide);
         }
         let Self { backend, keys: [keys, sorted_keys], numbers: [numbers, sorted], temp, .. } = self;
-        let sort = RadixSort::<u64>::ascending().by_bits(0..KEY_BITS);
+        let sort = sort();
         let length = Length::Host(records);
         sort.run_pairs(*backend, (keys, numbers), (sorted_keys, sorted), length, temp)?;
         backend.write(&[Span { first: 0, end: records }], &mut self.spans)?;
@@ -272,9 +317,9 @@ impl<'a, B: Primitives> School<'a, B> {
             region_count: Ptr::new(self.region_count.ptr()),
         };
         for level in 0..DIGITS {
-            let most_nodes = SplitArgs::most_nodes(records, MANY());
+            let most_nodes = SplitArgs::most_nodes(records, MANY);
             let keys = Ptr::new(self.keys[1].ptr());
-            let args = SplitArgs { tree, keys, level, most_nodes, many: MANY(), few: FEW() };
+            let args = SplitArgs { tree, keys, level, most_nodes, many: MANY, few: FEW };
             // SAFETY: the buffers have the room, and live until the back end has been waited for.
             unsafe { self.backend.launch::<stages::guide_split>(args)? };
         }
@@ -287,32 +332,22 @@ impl<'a, B: Primitives> School<'a, B> {
             region_count: Ptr::new(self.region_count.ptr()),
             mixtures: Ptr::new(guide.mixtures.ptr()),
             most_regions: regions[0],
-            tune: tune(),
         };
-        let t = Instant::now();
         // SAFETY: as above.
         unsafe { self.backend.launch::<stages::guide_fit>(args)? };
         self.backend.synchronize()?;
-        guide.lesson.time = t.elapsed();
         guide.lesson.regions = regions[0];
         Ok(guide)
     }
 }
 
-fn tune() -> [f32; 5] {
-    let mut tune = [0.2, 0.2, 8.0, 4.0, 0.01];
-    if let Ok(text) = std::env::var("TUNE") {
-        for (at, word) in tune.iter_mut().zip(text.split(',')) {
-            *at = word.parse().unwrap();
-        }
-    }
-    tune
-}
-
 /// Most nodes of a tree over so many records.
 fn nodes_of(records: u32) -> usize {
-    (DIGITS * SplitArgs::most_nodes(records, MANY())) as usize
+    (DIGITS * SplitArgs::most_nodes(records, MANY)) as usize
 }
 
 /// The label of the memory of guides.
 const LABEL: &str = "guiding";
+
+#[cfg(test)]
+mod tests;

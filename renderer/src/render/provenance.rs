@@ -94,6 +94,7 @@ pub fn identity(
         ("sampler", settings.sampler.word().into()),
         ("direct", settings.direct.word().into()),
         ("lights", lights.into()),
+        ("guiding", settings.guiding.word().into()),
         ("masking", settings.masking.word().into()),
         ("longest path", settings.max_depth.to_string()),
         ("Russian roulette", roulette),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use torrance_image::film::write::WrittenFile;
 
-use super::{Contestant, IntegratorChoice, StageTimes, StepTime};
+use super::{Contestant, IntegratorChoice, Lesson, StageTimes, StepTime};
 use crate::assemble::Stats;
 
 /// Summary of a render. Fields are added, never renamed.
@@ -93,12 +93,19 @@ pub struct IntegratorSummary {
     megakernel_mpaths_per_s: Option<f64>,
     /// Millions of paths per second of the wavefront, if both were tried.
     wavefront_mpaths_per_s: Option<f64>,
+    /// What the paths were guided by, if they were.
+    guiding: Option<Lesson>,
 }
 
 impl IntegratorSummary {
     /// None, since there were no paths to trace.
-    pub const NONE: Self =
-        Self { name: "none", why: None, megakernel_mpaths_per_s: None, wavefront_mpaths_per_s: None };
+    pub const NONE: Self = Self {
+        name: "none",
+        why: None,
+        megakernel_mpaths_per_s: None,
+        wavefront_mpaths_per_s: None,
+        guiding: None,
+    };
 
     /// `why` is the reason for the choice, if it was known beforehand.
     pub fn new(choice: IntegratorChoice, why: Option<&str>) -> Self {
@@ -118,6 +125,7 @@ impl IntegratorSummary {
             why: measured.or(why.map(str::to_owned)),
             megakernel_mpaths_per_s: megakernel,
             wavefront_mpaths_per_s: wavefront,
+            guiding: choice.guiding,
         }
     }
 }
@@ -125,8 +133,14 @@ impl IntegratorSummary {
 impl fmt::Display for IntegratorSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.why {
-            Some(why) => write!(f, "{} ({why})", self.name),
-            None => f.write_str(self.name),
+            Some(why) => write!(f, "{} ({why})", self.name)?,
+            None => f.write_str(self.name)?,
+        }
+        match &self.guiding {
+            Some(Lesson { paths, time, .. }) => {
+                write!(f, ", guided by what {paths} paths learnt in {:.2} s", time.as_secs_f64())
+            }
+            None => Ok(()),
         }
     }
 }

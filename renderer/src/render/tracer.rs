@@ -8,6 +8,7 @@ use torrance_gpu::backend::Error;
 use torrance_gpu::primitives::Primitives;
 
 use super::Kernel;
+use super::Lesson;
 use super::placement::Demand;
 use super::wavefront::{Paths, Wavefront, fit};
 use super::{Options, StageTimes};
@@ -93,6 +94,8 @@ pub struct IntegratorChoice {
     pub integrator: Contestant,
     /// Paths per second of megakernel and wavefront, if it was chosen by measuring them.
     pub rates: Option<[f64; 2]>,
+    /// What its paths were guided by, if they were.
+    pub guiding: Option<Lesson>,
 }
 
 /// A launch that has ended.
@@ -139,6 +142,8 @@ pub(super) struct Tracer<B: Primitives> {
     wanted: u32,
     /// How long a launch may take.
     limit: Duration,
+    /// What paths are guided by.
+    pub(super) guiding: Option<Lesson>,
 }
 
 impl<B: Primitives> Tracer<B> {
@@ -179,6 +184,7 @@ impl<B: Primitives> Tracer<B> {
             may_fall_back,
             wanted: wanted.map_or(0, |paths| fit::slots(paths, most)),
             limit: options.launches.at(Duration::ZERO),
+            guiding: None,
         })
     }
 
@@ -308,7 +314,7 @@ impl<B: Primitives> Tracer<B> {
             [Some(megakernel), Some(wavefront)] => Some([megakernel, wavefront]),
             _ => None,
         };
-        IntegratorChoice { integrator: self.last, rates }
+        IntegratorChoice { integrator: self.last, rates, guiding: self.guiding }
     }
 }
 
@@ -334,6 +340,7 @@ mod tests {
             slots: 0,
             wanted: 0,
             limit: Duration::MAX,
+            guiding: None,
         }
     }
 
@@ -402,7 +409,10 @@ mod tests {
     fn one_alone_is_never_left() {
         let mut tracer = tracer(false);
         assert!(!pass(&mut tracer, &[(1e6, 100)]));
-        assert_eq!(tracer.choice(), IntegratorChoice { integrator: Contestant::Megakernel, rates: None });
+        assert_eq!(
+            tracer.choice(),
+            IntegratorChoice { integrator: Contestant::Megakernel, rates: None, guiding: None }
+        );
     }
 
     #[test]

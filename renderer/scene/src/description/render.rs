@@ -26,6 +26,10 @@ pub struct RenderSettings {
     pub direct: Direct,
     /// What chooses the light of a sample.
     pub lights: LightSelection,
+    /// Whether paths are guided by what earlier ones have learnt.
+    pub guiding: Guiding,
+    /// Most memory that learning takes, MiB, ≥ 16.
+    pub guiding_memory: u32,
     /// Masking–shadowing of microfacets.
     pub masking: Masking,
     /// Shading normal where the interpolated one of a mesh faces away from the viewer.
@@ -51,6 +55,16 @@ pub enum LightSelection {
     Tree,
     /// Their power alone.
     Power,
+}
+
+/// Whether paths are guided by what earlier ones have learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Guiding {
+    /// They are.
+    On,
+    /// They are not.
+    #[default]
+    Off,
 }
 
 /// Effect of holes in surfaces on paths.
@@ -91,6 +105,8 @@ impl Default for RenderSettings {
             sampler: Sampler::Sobol,
             direct: Direct::Mis,
             lights: LightSelection::Auto,
+            guiding: Guiding::Off,
+            guiding_memory: 256,
             masking: Masking::Correlated,
             hidden_normals: HiddenNormals::Bend,
             holes: Holes::Pass,
@@ -120,6 +136,10 @@ pub struct Overrides {
     pub direct: Option<Direct>,
     /// What chooses the light of a sample.
     pub lights: Option<LightSelection>,
+    /// Whether paths are guided.
+    pub guiding: Option<Guiding>,
+    /// Most memory that learning takes, MiB.
+    pub guiding_memory: Option<u32>,
     /// Masking–shadowing of microfacets.
     pub masking: Option<Masking>,
 }
@@ -139,6 +159,8 @@ impl Overrides {
         set(&mut render.sampler, self.sampler);
         set(&mut render.direct, self.direct);
         set(&mut render.lights, self.lights);
+        set(&mut render.guiding, self.guiding);
+        set(&mut render.guiding_memory, self.guiding_memory);
         set(&mut render.masking, self.masking);
     }
 }

@@ -8,7 +8,8 @@ use super::keys::{self, Key};
 use super::values::{ByName, KeyValue, Named, ValueReader, Visitor};
 use crate::description::limits::{MAX_DEPTH, check_size};
 use crate::description::{
-    Direct, HiddenNormals, Holes, LightSelection, Masking, Overrides, PixelFilter, RenderSettings, Sampler,
+    Direct, Guiding, HiddenNormals, Holes, LightSelection, Masking, Overrides, PixelFilter, RenderSettings,
+    Sampler,
 };
 use crate::input::{Field, Section, Source};
 
@@ -21,6 +22,9 @@ impl Named for Direct {
 }
 impl Named for LightSelection {
     const NAMES: ByName<Self> = &[("auto", Self::Auto), ("tree", Self::Tree), ("power", Self::Power)];
+}
+impl Named for Guiding {
+    const NAMES: ByName<Self> = &[("on", Self::On), ("off", Self::Off)];
 }
 impl Named for Masking {
     const NAMES: ByName<Self> = &[("correlated", Self::Correlated), ("separable", Self::Separable)];
@@ -50,6 +54,8 @@ pub(crate) fn visit_sampling(visitor: &mut impl Visitor, render: &mut RenderSett
     visitor.visit("sampler", &mut render.sampler);
     visitor.visit("direct", &mut render.direct);
     visitor.visit("lights", &mut render.lights);
+    visitor.visit("guiding", &mut render.guiding);
+    visitor.visit("guiding_memory", &mut render.guiding_memory);
     visitor.visit("masking", &mut render.masking);
     visitor.visit("seed", &mut render.seed);
 }
@@ -112,6 +118,8 @@ pub fn overrides(section: &Section<'_>) -> Option<Overrides> {
         sampler: reader.given("sampler"),
         direct: reader.given("direct"),
         lights: reader.given("lights"),
+        guiding: reader.given("guiding"),
+        guiding_memory: reader.given("guiding_memory"),
         masking: reader.given("masking"),
     };
     (size.is_some() && reader.is_right).then_some(overrides)

@@ -37,7 +37,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 16] = [
+static RENDER_KEYS: [Key; 18] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -97,6 +97,13 @@ static RENDER_KEYS: [Key; 16] = [
         "By what the light of a sample is chosen.",
     )
     .or("\"auto\""),
+    Key::new(
+        "guiding",
+        Word(&[("on", "they are"), ("off", "they are not")]),
+        "Whether paths are guided by what earlier ones have learnt: for light that is hard to find.",
+    )
+    .or("\"off\""),
+    Key::new("guiding_memory", Integer(16, 1 << 16), "Most memory that learning that takes.").unit("MiB").or("256"),
     Key::new(
         "masking",
         Word(&[("correlated", "height-correlated"), ("separable", "the product of masking and shadowing")]),

@@ -1,0 +1,137 @@
+//! Images of guided paths against those of paths that are not.
+
+use device::film::FilmPixel;
+use device::path::{MegakernelArgs, SampleArgs};
+use torrance_gpu::backend::cpu::Cpu;
+use torrance_gpu::backend::{Backend, Buffer};
+
+use super::super::{Uploaded, no_samples};
+use super::*;
+use crate::assemble::assemble;
+use crate::described;
+
+/// A room with a lamp behind a screen, whose light comes by way of walls, and a glossy floor.
+const ROOM: &str = r#"
+    [render]
+    size = [16, 12]
+    spp = 1024
+    guiding = "on"
+    [camera]
+    position = [0, 1, 1.9]
+    target = [0, 0.6, 0]
+    fov = 60
+    [materials.white]
+    type = "diffuse"
+    reflectance = 0.7
+    [materials.steel]
+    type = "conductor"
+    metal = "steel"
+    roughness = 0.4
+    [[shapes]]
+    type = "box"
+    material = "white"
+    transform = [{ scale = [2, 1, 2] }, { translate = [0, 1, 0] }]
+    [[shapes]]
+    type = "box"
+    material = "steel"
+    transform = [{ scale = [1.9, 0.01, 1.9] }]
+    [[shapes]]
+    type = "box"
+    material = "white"
+    transform = [{ scale = [0.02, 0.8, 1] }, { translate = [1.2, 0.8, -0.9] }]
+    [[shapes]]
+    type = "sphere"
+    material = "white"
+    center = [1.6, 0.6, -1.2]
+    radius = 0.1
+    emission = 60
+"#;
+
+/// What guides, or misguides, a render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Nothing,
+    Guide,
+    /// One that claims other densities than it draws by.
+    Liar,
+}
+
+/// The film of the room.
+fn film(threads: usize, by: By, samples: u32) -> Vec<FilmPixel> {
+    let scene = assemble(&described(ROOM)).unwrap();
+    let mut cpu = Cpu::new(Some(threads)).unwrap();
+    let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
+    let view = uploaded.view(&scene);
+    let mut guide = learn(&mut cpu, &scene, view).unwrap();
+    assert!(guide.lesson.regions > 10, "{:?}", guide.lesson);
+    if by == By::Liar {
+        let mut mixtures = cpu.download(&guide.mixtures).unwrap();
+        for peak in mixtures.iter_mut().flat_map(|mixture| &mut mixture.peak.0) {
+            *peak *= 1.25;
+        }
+        cpu.write(&mixtures, &mut guide.mixtures).unwrap();
+    }
+    let view = SceneView { guide: if by == By::Nothing { GuideView::NONE } else { guide.view() }, ..view };
+    let film = cpu.zeroed("film", (scene.width * scene.height) as usize).unwrap();
+    let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height);
+    let args = SampleArgs { samples, invocations, ..no_samples(&scene, view, film.ptr()) };
+    // SAFETY: film, scene and guide are there.
+    unsafe { cpu.launch::<stages::megakernel_basic>(args).unwrap() };
+    cpu.download(&film).unwrap()
+}
+
+/// Mean of the image, and its standard error.
+fn mean(film: &[FilmPixel]) -> [f64; 2] {
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for pixel in film {
+        assert_eq!(pixel.rejected, 0);
+        let n = f64::from(pixel.count);
+        let (sum, square) = (f64::from(pixel.sum.y), f64::from(pixel.sum_sq.y));
+        mean += sum / n;
+        variance += (square / n - (sum / n).powi(2)) / (n - 1.0);
+    }
+    [mean / film.len() as f64, variance.sqrt() / film.len() as f64]
+}
+
+/// The number of standard errors between two images.
+fn apart(a: &[FilmPixel], b: &[FilmPixel]) -> f64 {
+    let ([a, da], [b, db]) = (mean(a), mean(b));
+    (a - b).abs() / da.hypot(db)
+}
+
+#[test]
+fn guided_paths_make_the_same_image_with_less_noise() {
+    let alone = film(2, By::Nothing, tier::choose(4096, 32_768));
+    let guided = film(2, By::Guide, tier::choose(1024, 8192));
+    assert!(apart(&alone, &guided) < 3.5, "{:?}, and guided {:?}", mean(&alone), mean(&guided));
+    let [[_, alone_error], [_, guided_error]] = [mean(&alone), mean(&guided)];
+    let ratio = (alone_error / guided_error).powi(2) * 4.0;
+    assert!(ratio > 1.5, "variance is {ratio} times less");
+    let lied_to = film(2, By::Liar, 1024);
+    let difference = apart(&alone, &lied_to);
+    assert!(difference > 7.0, "control: {difference}");
+}
+
+#[test]
+fn guides_are_the_same_whatever_the_number_of_threads() {
+    let [one, three, again] = [1, 3, 3].map(|threads| film(threads, By::Guide, 16));
+    assert!(one == three && three == again);
+    assert!(one != film(1, By::Nothing, 16));
+}
+
+#[test]
+fn little_memory_teaches_all_the_same() {
+    let mut scene = assemble(&described(ROOM)).unwrap();
+    let mut cpu = Cpu::new(Some(2)).unwrap();
+    let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
+    let view = uploaded.view(&scene);
+    let mut regions = |memory| {
+        scene.guiding.memory = memory;
+        let school = School::new(&mut cpu, &scene, view, 1 << 16).unwrap();
+        let bytes = school.bytes();
+        assert!(bytes <= memory, "{bytes} bytes of {memory}");
+        learn(&mut cpu, &scene, view).unwrap().lesson.regions
+    };
+    let [little, much] = [16 << 20, 256 << 20].map(&mut regions);
+    assert!(0 < little && little <= much, "{little}, {much}");
+}
