@@ -151,6 +151,8 @@ pub struct Progress {
     pub spp_target: u32,
     /// Part of the pixels whose error was within the bound at the last look, if such is the goal.
     pub within_bound: Option<f64>,
+    /// Part of what is learnt beforehand, while it is.
+    pub learnt: Option<f64>,
     /// Whether some pixels get more samples than all.
     pub has_rounds: bool,
     /// Paths traced.
@@ -564,19 +566,12 @@ impl<B: Primitives> Run<B> {
         view: SceneView,
         part: &Part<'_>,
         begun: Begun,
-        observer: Option<&mut dyn Observer>,
+        mut observer: Option<&mut dyn Observer>,
     ) -> Result<Films<B>, Error> {
         let Part { scene, options, work, me } = *part;
         let mut films = self.empty_films(backend, part)?;
         let Self { tracer, pace, layers, .. } = self;
         let layers = *layers;
-        let guide = match scene.guiding.guiding {
-            Guiding::On => Some(guiding::learn(backend, scene, view)?),
-            Guiding::Off => None,
-        };
-        tracer.guiding = guide.as_ref().map(|guide| guide.lesson);
-        let view = SceneView { guide: guide.as_ref().map_or(view.guide, guiding::Guide::view), ..view };
-        let args = no_samples(scene, view, films.image.ptr());
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);
         let shape = films.shape();
@@ -590,6 +585,16 @@ impl<B: Primitives> Run<B> {
         if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {
             films.restore(backend, &published)?;
         }
+        let guide = match scene.guiding.guiding {
+            Guiding::On => guiding::learn(backend, scene, view, work.budget().time, &mut |learnt| match &mut observer {
+                Some(observer) => work.tell_of_learning(*observer, learnt),
+                None => work.is_stopped(),
+            })?,
+            Guiding::Off => None,
+        };
+        tracer.guiding = guide.as_ref().map(|guide| guide.lesson);
+        let view = SceneView { guide: guide.as_ref().map_or(view.guide, guiding::Guide::view), ..view };
+        let args = no_samples(scene, view, films.image.ptr());
         tracer.limit(options.launches.at(Duration::ZERO));
         pace.limit(tracer.target());
         let mut shift = Shift {

@@ -136,6 +136,14 @@ fn fraction(spp: f64, progress: &Progress, budget: &Budget) -> f64 {
 
 fn message(spp: f64, progress: &Progress, budget: &Budget) -> String {
     let elapsed = progress.elapsed.as_secs_f64();
+    if let Some(learnt) = progress.learnt {
+        let left = if learnt > 0.0 {
+            format!(", {} left", clock(elapsed * (1.0 - learnt) / learnt))
+        } else {
+            String::new()
+        };
+        return format!("{:.0} % of learning what guides paths{left}", 100.0 * learnt);
+    }
     let left = match time_left(spp, progress, budget) {
         Some(seconds) => format!(", {} left", clock(seconds)),
         None => String::new(),

@@ -133,24 +133,38 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B) -> Result<(), Error> {
     backend.prepare::<stages::guide_learn>()
 }
 
-/// Learns what guides the paths of a scene, in rounds of which each has twice as many paths as the one before.
+/// Learns what guides the paths of a scene, in rounds of which each has twice as many paths as the one before. `ends` is told which part
+/// of them has been taken, and says whether to give up, for `None`. Of the time that there is, if it is limited, rounds begin in the first
+/// tenth alone.
 pub(super) fn learn<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     view: SceneView,
-) -> Result<Guide<B>, Error> {
+    time: Option<Duration>,
+    ends: &mut dyn FnMut(f64) -> bool,
+) -> Result<Option<Guide<B>>, Error> {
     let begin = Instant::now();
     let all = u64::from(scene.width) * u64::from(scene.height) * u64::from(scene.guiding.spp);
     let paths = (all / PART).clamp(LESSONS[0], LESSONS[1]) as u32;
     let mut school = School::new(backend, scene, view, paths)?;
     school.find_bounds()?;
     let mut guide = school.guide(0)?;
+    let mut taken = 0;
     for round in 0..ROUNDS {
-        let records = school.round((paths >> ROUNDS) << round, guide.view())?;
+        if time.is_some_and(|time| 10 * begin.elapsed() > time) {
+            break;
+        }
+        let Some(records) = school.round((paths >> ROUNDS) << round, guide.view(), &mut |taken| {
+            ends(f64::from(taken) / f64::from(paths))
+        })?
+        else {
+            return Ok(None);
+        };
         guide = school.guide(records)?;
+        taken = school.next - FIRST - PILOT;
     }
-    guide.lesson = Lesson { paths: paths.into(), time: begin.elapsed(), ..guide.lesson };
-    Ok(guide)
+    guide.lesson = Lesson { paths: taken.into(), time: begin.elapsed(), ..guide.lesson };
+    Ok(Some(guide))
 }
 
 impl<'a, B: Primitives> School<'a, B> {
@@ -258,8 +272,13 @@ impl<'a, B: Primitives> School<'a, B> {
         Ok(())
     }
 
-    /// A round of so many paths; returns the number of their records.
-    fn round(&mut self, paths: u32, guide: GuideView) -> Result<u32, Error> {
+    /// A round of so many paths; returns the number of their records. `ends` is told how many paths of all rounds have been taken.
+    fn round(
+        &mut self,
+        paths: u32,
+        guide: GuideView,
+        ends: &mut dyn FnMut(u32) -> bool,
+    ) -> Result<Option<u32>, Error> {
         let (mut left, mut first) = (paths, 0);
         while left > 0 && first < self.most {
             let paths = left.min(self.paths);
@@ -285,8 +304,11 @@ impl<'a, B: Primitives> School<'a, B> {
             let mut count = [0];
             self.backend.read(&self.count, &mut count)?;
             first = first.saturating_add(count[0]).min(self.most);
+            if ends(self.next - FIRST - PILOT) {
+                return Ok(None);
+            }
         }
-        Ok(first)
+        Ok(Some(first))
     }
 
     /// A guide by the records of a round.

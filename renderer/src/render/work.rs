@@ -527,7 +527,22 @@ impl<'a> Work<'a> {
 
     /// Tells an observer how far the render is, and stops it if that says so.
     pub(crate) fn tell(&self, observer: &mut dyn Observer) -> Control {
-        let control = observer.observe(&self.progress());
+        self.tell_of(observer, &self.progress())
+    }
+
+    /// Tells an observer how much is learnt, from 0 to 1; returns whether the render is to end.
+    pub(super) fn tell_of_learning(&self, observer: &mut dyn Observer, learnt: f64) -> bool {
+        self.tell_of(observer, &Progress { learnt: Some(learnt), ..self.progress() });
+        self.is_stopped()
+    }
+
+    /// Whether an observer has said so.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn tell_of(&self, observer: &mut dyn Observer, progress: &Progress) -> Control {
+        let control = observer.observe(progress);
         if control == Control::Stop {
             self.is_stopped.store(true, Ordering::Relaxed);
             self.changed.notify_all();
@@ -549,6 +564,7 @@ impl<'a> Work<'a> {
                 _ => self.budget.spp,
             },
             within_bound: state.adaptive.as_ref().and_then(|adaptive| adaptive.within),
+            learnt: None,
             has_rounds: !state.rounds.is_empty(),
             paths: (samples * pixels as f64).round() as u64,
             pixels,

@@ -62,7 +62,7 @@ fn film(threads: usize, by: By, samples: u32) -> Vec<FilmPixel> {
     let mut cpu = Cpu::new(Some(threads)).unwrap();
     let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
     let view = uploaded.view(&scene);
-    let mut guide = learn(&mut cpu, &scene, view).unwrap();
+    let mut guide = learn(&mut cpu, &scene, view, None, &mut |_| false).unwrap().unwrap();
     assert!(guide.lesson.regions > 10, "{:?}", guide.lesson);
     if by == By::Liar {
         let mut mixtures = cpu.download(&guide.mixtures).unwrap();
@@ -130,8 +130,29 @@ fn little_memory_teaches_all_the_same() {
         let school = School::new(&mut cpu, &scene, view, 1 << 16).unwrap();
         let bytes = school.bytes();
         assert!(bytes <= memory, "{bytes} bytes of {memory}");
-        learn(&mut cpu, &scene, view).unwrap().lesson.regions
+        learn(&mut cpu, &scene, view, None, &mut |_| false).unwrap().unwrap().lesson.regions
     };
     let [little, much] = [16 << 20, 256 << 20].map(&mut regions);
     assert!(0 < little && little <= much, "{little}, {much}");
+}
+
+#[test]
+fn learning_can_be_given_up() {
+    let scene = assemble(&described(ROOM)).unwrap();
+    let mut cpu = Cpu::new(Some(2)).unwrap();
+    let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
+    let view = uploaded.view(&scene);
+    let mut told = Vec::new();
+    let guide = learn(&mut cpu, &scene, view, None, &mut |learnt| {
+        told.push(learnt);
+        learnt > 0.1
+    });
+    assert!(guide.unwrap().is_none());
+    assert!(told.is_sorted() && told.iter().filter(|learnt| **learnt > 0.1).count() == 1, "{told:?}");
+    let whole = learn(&mut cpu, &scene, view, None, &mut |learnt| {
+        told.push(learnt);
+        false
+    });
+    assert!(whole.unwrap().is_some());
+    assert!((0.9..=1.0).contains(told.last().unwrap()), "{told:?}");
 }
