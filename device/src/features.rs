@@ -39,12 +39,12 @@ impl Features {
     pub const SLIDES: Self = Self(1 << 20);
     /// A camera that does not see what is near or far away.
     pub const CLIPPING: Self = Self(1 << 19);
+    /// Directions that are drawn by what a guide has learnt: for kernels of their own, [`Guided`].
+    pub const GUIDING: Self = Self(1 << 18);
     /// The sampler [`crate::rng::SamplerKind::BlueNoise`].
     pub const BLUE_NOISE: Self = Self(1 << 32);
     /// The tree that chooses lights.
     pub const LIGHT_TREE: Self = Self(1 << 33);
-    /// Directions that are drawn by what a guide has learnt.
-    pub const GUIDING: Self = Self(1 << 34);
     /// What all kernels know, but on a GPU only where it is asked for.
     pub const OF_ANY_KERNEL: Self = Self(0xffff_ffff << 32);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.
@@ -101,6 +101,12 @@ impl Features {
         Self::of_words(0, drawing_of_the_scene()).intersects(some)
     }
 
+    /// Whether the scene may need any of the set.
+    #[inline(always)]
+    fn may_be_needed(self) -> bool {
+        Self::of_words(features_of_the_scene(), drawing_of_the_scene()).intersects(self)
+    }
+
     /// The set of two words: of what depends on the kernel, and of what is [`Self::OF_ANY_KERNEL`].
     #[inline(always)]
     const fn of_words(of_some: u32, of_any: u32) -> Self {
@@ -125,14 +131,26 @@ pub trait Compiled: 'static {
     }
 }
 
-/// All features; on a GPU, only those that the scene needs.
+/// All features but [`Features::GUIDING`]; on a GPU, only those that the scene needs.
 pub struct Full;
 
 impl Compiled for Full {
+    const FEATURES: Features = Features::ALL.without(Features::GUIDING);
+
+    #[inline(always)]
+    fn sees(some: Features) -> bool {
+        some.common(Self::FEATURES).may_be_needed()
+    }
+}
+
+/// All features; on a GPU, only those that the scene needs.
+pub struct Guided;
+
+impl Compiled for Guided {
     const FEATURES: Features = Features::ALL;
 
     #[inline(always)]
     fn sees(some: Features) -> bool {
-        Features::of_words(features_of_the_scene(), drawing_of_the_scene()).intersects(some)
+        some.may_be_needed()
     }
 }

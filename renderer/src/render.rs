@@ -31,7 +31,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use device::bsdf::{Basic, Glass};
-use device::features::Compiled;
+use device::features::{Compiled, Features};
 use device::matte::MattePixel;
 use device::path::SampleArgs;
 use device::path::stage::stages;
@@ -484,7 +484,10 @@ pub(crate) fn prepare<B: Primitives>(
         backend.prepare::<stages::matte>()?;
     }
     if options.light_groups.is_some() {
-        backend.prepare::<stages::light_groups>()?;
+        match Kernel::for_scene(scene) {
+            Kernel::Guided => backend.prepare::<stages::light_groups_guided>()?,
+            _ => backend.prepare::<stages::light_groups>()?,
+        }
     }
     if let Some(paths) = options.integrator.wavefront(scene, spp) {
         wavefront::prepare(backend, scene, paths)?;
@@ -496,6 +499,7 @@ pub(crate) fn prepare<B: Primitives>(
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
         Kernel::Glass => backend.prepare::<stages::megakernel_glass>(),
         Kernel::Full => backend.prepare::<stages::megakernel>(),
+        Kernel::Guided => backend.prepare::<stages::megakernel_guided>(),
     }
 }
 
@@ -524,12 +528,15 @@ enum Kernel {
     Basic,
     Glass,
     Full,
+    Guided,
 }
 
 impl Kernel {
     /// The smallest that knows the scene's materials: on a GPU, the others are slower.
     const fn for_scene(scene: &SceneData) -> Self {
-        if Basic::FEATURES.contains(scene.features) {
+        if scene.features.intersects(Features::GUIDING) {
+            Self::Guided
+        } else if Basic::FEATURES.contains(scene.features) {
             Self::Basic
         } else if Glass::FEATURES.contains(scene.features) {
             Self::Glass
@@ -586,10 +593,12 @@ impl<B: Primitives> Run<B> {
             films.restore(backend, &published)?;
         }
         let guide = match scene.guiding.guiding {
-            Guiding::On => guiding::learn(backend, scene, view, work.budget().time, &mut |learnt| match &mut observer {
-                Some(observer) => work.tell_of_learning(*observer, learnt),
-                None => work.is_stopped(),
-            })?,
+            Guiding::On => {
+                guiding::learn(backend, scene, view, work.budget().time, &mut |learnt| match &mut observer {
+                    Some(observer) => work.tell_of_learning(*observer, learnt),
+                    None => work.is_stopped(),
+                })?
+            }
             Guiding::Off => None,
         };
         tracer.guiding = guide.as_ref().map(|guide| guide.lesson);
@@ -615,6 +624,7 @@ impl<B: Primitives> Run<B> {
             Kernel::Basic => shift.work::<stages::megakernel_basic>(),
             Kernel::Glass => shift.work::<stages::megakernel_glass>(),
             Kernel::Full => shift.work::<stages::megakernel>(),
+            Kernel::Guided => shift.work::<stages::megakernel_guided>(),
         }?;
         Ok(shift.films)
     }

@@ -18,7 +18,7 @@ use crate::scene::SceneView;
 /// Whether there may be a guide.
 #[inline(always)]
 pub(super) fn may_guide<C: Compiled>() -> bool {
-    C::sees(Features::GUIDING) && Features::may_be_asked_for(Features::GUIDING)
+    C::sees(Features::GUIDING)
 }
 
 /// Whether there is one.

@@ -9,7 +9,7 @@ use super::{PathSettings, PathState};
 use crate::arch::{max, read, write};
 use crate::bvh::{Arch, closest_hit};
 use crate::color::luminance;
-use crate::features::{Compiled, Full};
+use crate::features::{Compiled, Guided};
 use crate::function::{Count, Function};
 use crate::guiding::Record;
 use crate::light::tree::Facing;
@@ -84,11 +84,11 @@ impl Function for Learn {
         let pixel = [scaled(x, *width), scaled(y, *height)];
         // SAFETY: as the caller promised; the slots of the path are its own.
         unsafe {
-            let mut state = generate::<Full>(scene, settings, pixel, [*width, *height], number);
+            let mut state = generate::<Guided>(scene, settings, pixel, [*width, *height], number);
             let mut vertices = 0;
             let (mut goes_on, mut has_recorded) = (true, false);
             while goes_on {
-                let hit = closest_hit::<A, Full>(scene, state.ray, f32::INFINITY);
+                let hit = closest_hit::<A, Guided>(scene, state.ray, f32::INFINITY);
                 if has_recorded {
                     let slot = args.slots.at(args.slot(i, vertices - 1));
                     let per_distance = if hit.is_hit() { 1.0 / max(hit.t, f32::MIN_POSITIVE) } else { 0.0 };
@@ -96,9 +96,9 @@ impl Function for Learn {
                 }
                 let before = vertices;
                 let recording = Recording { args, path: i, vertices: &mut vertices };
-                let shaded = arrive::<Full, _>(scene, settings, &mut state, &hit, recording);
+                let shaded = arrive::<Guided, _>(scene, settings, &mut state, &hit, recording);
                 if let Some(shadow) = shaded.shadow {
-                    state.l += shadow.ld * visibility::<A, Full>(scene, &shadow);
+                    state.l += shadow.ld * visibility::<A, Guided>(scene, &shadow);
                 }
                 has_recorded = vertices > before;
                 if has_recorded {

@@ -1,5 +1,7 @@
 //! Light groups: the same paths as the image's, whose light is summed up by where it comes from.
 
+use core::marker::PhantomData;
+
 use glam::Vec3;
 
 use super::megakernel::Invocation;
@@ -10,7 +12,7 @@ use super::step::{
 use super::{PathSettings, PathState, SampleArgs};
 use crate::arch::load;
 use crate::bvh::{Arch, closest_hit};
-use crate::features::{Compiled, Full};
+use crate::features::Compiled;
 use crate::film::{FilmPixel, GroupPixel};
 use crate::scene::SceneView;
 
@@ -38,10 +40,10 @@ impl Count for LightGroupArgs {
     }
 }
 
-/// The stage.
-pub struct LightGroups;
+/// The stage, for scenes that ask for no features but those of `C`.
+pub struct LightGroups<C>(PhantomData<C>);
 
-impl Function for LightGroups {
+impl<C: Compiled> Function for LightGroups<C> {
     type Args = LightGroupArgs;
 
     /// Takes the samples of one pixel in one layer.
@@ -58,8 +60,8 @@ impl Function for LightGroups {
         unsafe {
             let mut sums = Sums::new(args, film);
             while sample < end {
-                let mut state = take.begin::<Full>(pixel, sample);
-                while sums.step::<A>(&take.scene, &take.settings, &mut state) {}
+                let mut state = take.begin::<C>(pixel, sample);
+                while sums.step::<A, C>(&take.scene, &take.settings, &mut state) {}
                 sums.end(state.weight);
                 sample += take.layers;
             }
@@ -133,7 +135,7 @@ impl Sums {
     /// # Safety
     /// `scene` is valid, and the machine is an `A`; no other invocation has the pixel.
     #[inline(always)]
-    unsafe fn step<A: Arch>(
+    unsafe fn step<A: Arch, C: Compiled>(
         &mut self,
         scene: &SceneView,
         settings: &PathSettings,
@@ -141,23 +143,23 @@ impl Sums {
     ) -> bool {
         // SAFETY: as the caller promised; all lights are in range.
         unsafe {
-            let hit = closest_hit::<A, Full>(scene, state.ray, f32::INFINITY);
-            if !hit.is_hit() || is_clipped::<Full>(scene, state, hit.t) {
-                if sees_infinite::<Full>(scene, state) {
+            let hit = closest_hit::<A, C>(scene, state.ray, f32::INFINITY);
+            if !hit.is_hit() || is_clipped::<C>(scene, state, hit.t) {
+                if sees_infinite::<C>(scene, state) {
                     for light in scene.first_infinite..scene.light_count {
-                        self.add(light, infinite_light::<Full>(scene, settings, state, light, None));
+                        self.add(light, infinite_light::<C>(scene, settings, state, light, None));
                     }
                 }
                 return false;
             }
             let mut lit_by = 0;
-            let shaded = arrive::<Full, _>(scene, settings, state, &hit, Noting(&mut lit_by));
+            let shaded = arrive::<C, _>(scene, settings, state, &hit, Noting(&mut lit_by));
             if state.l != Vec3::ZERO {
                 self.add(load(scene.prims.add(hit.prim as usize)).light, state.l);
                 state.l = Vec3::ZERO;
             }
             if let Some(shadow) = shaded.shadow {
-                self.add(lit_by, shadow.ld * visibility::<A, Full>(scene, &shadow));
+                self.add(lit_by, shadow.ld * visibility::<A, C>(scene, &shadow));
             }
             shaded.alive
         }

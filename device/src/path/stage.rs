@@ -27,7 +27,7 @@ use super::wavefront::stages::{Accumulate, Connect, Extend, Generate, LightKeys,
 use crate::bsdf::{Basic, Glass};
 use crate::bvh::Arch;
 use crate::denoise::{Average, Blend, Choose, Difference, Distance, Judge, Limit, Mirror, Regress, Spread};
-use crate::features::Full;
+use crate::features::{Full, Guided};
 use crate::guiding::{Fit, Keep, Split};
 
 /// Calls `$with!` with every stage: its name, its [`Function`], and its [`Launch`] with as many blocks as were fastest
@@ -39,9 +39,11 @@ macro_rules! for_each_stage {
             megakernel: Megakernel<Full>, block 128 times 3;
             megakernel_basic: Megakernel<Basic>, block 128 times 5;
             megakernel_glass: Megakernel<Glass>, block 128 times 4;
+            megakernel_guided: Megakernel<Guided>, block 128 times 2;
             first_hit: FirstHit, block 128 times 2;
             matte: Matte, block 128 times 2;
-            light_groups: LightGroups, block 128 times 2;
+            light_groups: LightGroups<Full>, block 128 times 2;
+            light_groups_guided: LightGroups<Guided>, block 128 times 2;
             guide_learn: Learn, block 128 times 2;
             guide_keep: Keep, block 128 times 8;
             guide_split: Split, block 128 times 8;
@@ -54,6 +56,7 @@ macro_rules! for_each_stage {
             shade: Shade<Full>, block 128 times 3;
             shade_basic: Shade<Basic>, block 128 times 4;
             shade_glass: Shade<Glass>, block 128 times 4;
+            shade_guided: Shade<Guided>, block 128 times 2;
             connect: Connect<Full>, block 128 times 6;
             connect_basic: Connect<Basic>, block 128 times 8;
             accumulate: Accumulate, block 128 times 8;

@@ -265,7 +265,7 @@ pub(super) struct Scattered {
     pub(super) light: u32,
     /// The result.
     pub(super) shaded: Shaded,
-    /// Solid-angle density with which the BSDF draws the next direction; 0 of a delta lobe.
+    /// Solid-angle density with which the BSDF draws the next direction, where paths may be guided; 0 of a delta lobe.
     pub(super) bsdf_pdf: f32,
 }
 
@@ -285,7 +285,12 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
     let u = Vec2::new(u0, u1);
     // SAFETY: as the caller promised.
-    let (response, bsdf_pdf, survival) = unsafe { guided_response::<C>(scene, state, at, light.wi, uc, u) };
+    let (response, bsdf_pdf, survival) = unsafe {
+        match may_guide::<C>() {
+            true => guided_response::<C>(scene, state, at, light.wi, uc, u),
+            false => (at.response::<C>(light.wi, uc, u), 0.0, 0.0),
+        }
+    };
     let shadow = direct_light::<C>(scene, settings, state, at, &light, response.lit);
     // No closure: one that is not inlined wants what it captures in memory.
     let alive = match &response.sample {
@@ -311,7 +316,7 @@ unsafe fn guided_response<C: Compiled>(
 ) -> (Response, f32, f32) {
     // SAFETY: as the caller promised.
     unsafe {
-        let guided = if may_guide::<C>() { Guided::at::<C>(scene, at) } else { Guided::NONE };
+        let guided = Guided::at::<C>(scene, at);
         let survival = if has_guide::<C>(scene) { guided.survival(state) } else { 0.0 };
         let (drawn, uc) = if guided.is_none() { (None, uc) } else { guided.draw(at, uc, u) };
         // The response to the light, and then to what was drawn: by the same code, which is long.

@@ -281,13 +281,13 @@ impl<B: Backend> GroupFilms<B> {
     unsafe fn launch(&self, backend: &mut B, args: &MegakernelArgs) -> Result<(), Error> {
         let take = args.into_film(self.film.ptr());
         let group_of = self.group_of.ptr().cast_const();
+        let groups = LightGroupArgs { take, group_of, groups: self.groups as u32 };
         // SAFETY: as the caller promised; the lights are those of the scene.
         unsafe {
-            backend.launch::<stages::light_groups>(LightGroupArgs {
-                take,
-                group_of,
-                groups: self.groups as u32,
-            })
+            match take.scene.guide.nodes.is_null() {
+                true => backend.launch::<stages::light_groups>(groups),
+                false => backend.launch::<stages::light_groups_guided>(groups),
+            }
         }
     }
 }

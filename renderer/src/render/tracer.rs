@@ -40,7 +40,7 @@ const SAMPLES_OF_A_RACE: u32 = 8;
 /// simple that moving paths between stages costs more than it gains.
 fn probably_stages(scene: &SceneData) -> bool {
     const LARGE: usize = 10_000;
-    Kernel::for_scene(scene) == Kernel::Full || scene.stats.nodes >= LARGE
+    matches!(Kernel::for_scene(scene), Kernel::Full | Kernel::Guided) || scene.stats.nodes >= LARGE
 }
 
 /// Paths of a render.

@@ -305,9 +305,15 @@ impl<B: Primitives> Wavefront<B> {
                 Step::Shade => match shade {
                     Kernel::Basic => backend.launch::<stages::shade_basic>(args),
                     Kernel::Glass => backend.launch::<stages::shade_glass>(args),
-                    Kernel::Full => for_each_family(backend, &self.families, self.features, |b, family| {
-                        b.launch::<stages::shade>(WavefrontArgs { family, ..args })
-                    }),
+                    Kernel::Full | Kernel::Guided => {
+                        for_each_family(backend, &self.families, self.features, |b, family| {
+                            let args = WavefrontArgs { family, ..args };
+                            match self.kinds.shade {
+                                Kernel::Guided => b.launch::<stages::shade_guided>(args),
+                                _ => b.launch::<stages::shade>(args),
+                            }
+                        })
+                    }
                 },
                 Step::Connect if basic_light => backend.launch::<stages::connect_basic>(TracingArgs(args)),
                 Step::Connect => backend.launch::<stages::connect>(TracingArgs(args)),
@@ -371,7 +377,7 @@ impl<B: Primitives> Wavefront<B> {
             Step::Shade => match shade {
                 Kernel::Basic => backend.occupancy::<stages::shade_basic>()?,
                 Kernel::Glass => backend.occupancy::<stages::shade_glass>()?,
-                Kernel::Full => return self.occupancy_of_families(backend),
+                Kernel::Full | Kernel::Guided => return self.occupancy_of_families(backend),
             },
             Step::Connect if basic_light => backend.occupancy::<stages::connect_basic>()?,
             Step::Connect => backend.occupancy::<stages::connect>()?,
@@ -383,7 +389,11 @@ impl<B: Primitives> Wavefront<B> {
     fn occupancy_of_families(&self, backend: &mut B) -> Result<Option<[f32; 2]>, Error> {
         let mut range: Option<[f32; 2]> = None;
         for_each_family(backend, &self.families, self.features, |b, _| {
-            if let Some(x) = b.occupancy::<stages::shade>()? {
+            let occupancy = match self.kinds.shade {
+                Kernel::Guided => b.occupancy::<stages::shade_guided>()?,
+                _ => b.occupancy::<stages::shade>()?,
+            };
+            if let Some(x) = occupancy {
                 range = Some(range.map_or([x; 2], |[least, most]| [least.min(x), most.max(x)]));
             }
             Ok(())
@@ -418,6 +428,9 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
     match kinds.shade {
         Kernel::Basic => backend.prepare::<stages::shade_basic>()?,
         Kernel::Glass => backend.prepare::<stages::shade_glass>()?,
+        Kernel::Guided => for_each_family(backend, &families(scene, paths), scene.features, |backend, _| {
+            backend.prepare::<stages::shade_guided>()
+        })?,
         Kernel::Full => for_each_family(backend, &families(scene, paths), scene.features, |backend, _| {
             backend.prepare::<stages::shade>()
         })?,

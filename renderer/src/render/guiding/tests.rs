@@ -76,7 +76,7 @@ fn film(threads: usize, by: By, samples: u32) -> Vec<FilmPixel> {
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height);
     let args = SampleArgs { samples, invocations, ..no_samples(&scene, view, film.ptr()) };
     // SAFETY: film, scene and guide are there.
-    unsafe { cpu.launch::<stages::megakernel_basic>(args).unwrap() };
+    unsafe { cpu.launch::<stages::megakernel_guided>(args).unwrap() };
     cpu.download(&film).unwrap()
 }
 
