@@ -76,6 +76,10 @@ impl Function for Fit {
     /// # Safety
     /// The pointers in `args` are valid. On a GPU whole warps call this together.
     #[inline(always)]
+    #[cfg_attr(
+        not(target_arch = "nvptx64"),
+        expect(clippy::modulo_one, reason = "a team is one thread there")
+    )]
     unsafe fn run<A: Arch>(i: u32, args: &FitArgs) {
         let (region, lane) = (i / team::SIZE, i % team::SIZE);
         // SAFETY: as the caller promised; the region is this warp's.

@@ -321,7 +321,7 @@ impl<const N: usize> Families<N> {
             self.ask_all::<C>(scene);
             if has_guide::<C>(scene) {
                 self.ask_drawn::<C>(scene);
-                self.guides.mix::<C>(scene, &self.spots, &self.lights.wi, &mut self.responses, self.len);
+                self.guides.mix(scene, &self.spots, &self.lights.wi, &mut self.responses, self.len);
             }
             self.go_on::<C>(scene, settings);
             self.write_states(states);

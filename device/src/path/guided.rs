@@ -193,6 +193,7 @@ impl<const N: usize> Guides<N> {
         u: &mut [[f32; N]; 4],
         len: usize,
     ) {
+        #[expect(clippy::needless_range_loop, reason = "a place in many columns")]
         for i in 0..len {
             let at = Spot::get(spots, i).scatterer(scene);
             // SAFETY: as the caller promised.
@@ -231,7 +232,7 @@ impl<const N: usize> Guides<N> {
     /// # Safety
     /// As [`Guides::draw`], after that, and the answers to what was drawn.
     #[inline(always)]
-    pub(super) unsafe fn mix<C: Compiled>(
+    pub(super) unsafe fn mix(
         &self,
         scene: &SceneView,
         spots: &Spots<N>,

@@ -344,10 +344,7 @@ unsafe fn guided_response<C: Compiled>(
         }
         response.sample = match drawn {
             Some(wi) => Some(guided.sample(at, wi, of_drawn)),
-            None => match response.sample {
-                Some(sample) => Some(guided.of_bsdf(at, sample)),
-                None => None,
-            },
+            None => response.sample.map(|sample| guided.of_bsdf(at, sample)),
         };
         (response, bsdf_pdf, survival)
     }

@@ -94,13 +94,13 @@ fn mixture(random: &mut Random) -> Mixture {
     };
     let weights: Vec<f64> = (0..LOBES).map(|_| random.f64()).collect();
     let all: f64 = weights.iter().sum();
-    for k in 0..LOBES {
+    for (k, weight) in weights.iter().enumerate() {
         let mean = random.direction();
         for (row, x) in mixture.mean.iter_mut().zip(mean.to_array()) {
             row.0[k] = x as f32;
         }
         mixture.kappa.0[k] = random.power_of_ten(-0.5, 2.0) as f32;
-        mixture.weight.0[k] = (weights[k] / all) as f32;
+        mixture.weight.0[k] = (weight / all) as f32;
         mixture.peak.0[k] = mixture.weight.0[k] * vmf::peak(mixture.kappa.0[k]);
         mixture.per_distance.0[k] = if k % 3 == 0 { 0.0 } else { random.within(0.05, 3.0) as f32 };
     }
