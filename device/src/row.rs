@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::arch::load;
+
 /// Does something for each number `k` of a row: in a loop, of which a CPU makes vector instructions; on a GPU eight times over, so
 /// that arrays stay in registers.
 #[cfg(not(target_arch = "nvptx64"))]
@@ -36,4 +38,21 @@ impl Row {
 
     /// Zeros.
     pub const ZERO: Self = Self([0.0; Self::LEN]);
+
+    /// Number `k` of a row in memory.
+    ///
+    /// # Safety
+    /// There is the row, which nobody writes, and `k` < [`Row::LEN`].
+    #[inline(always)]
+    pub(crate) unsafe fn number(this: *const Self, k: usize) -> f32 {
+        // SAFETY: as the caller promised.
+        unsafe { load(this.cast::<f32>().add(k)) }
+    }
+}
+
+/// The sum of eight numbers.
+#[inline(always)]
+pub(crate) fn sum(of: &[f32; Row::LEN]) -> f32 {
+    let [a, b, c, d, e, f, g, h] = *of;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }

@@ -532,6 +532,11 @@ enum Kernel {
 }
 
 impl Kernel {
+    /// Whether what it knows is left out where a scene does not ask for it.
+    const fn is_specialized(self) -> bool {
+        matches!(self, Self::Full | Self::Guided)
+    }
+
     /// The smallest that knows the scene's materials: on a GPU, the others are slower.
     const fn for_scene(scene: &SceneData) -> Self {
         if scene.features.intersects(Features::GUIDING) {

@@ -7,7 +7,7 @@
 use glam::Vec3;
 use primitives::Ptr;
 
-use super::mixture::LOBES;
+use super::mixture::{LOBES, Viewpoint};
 use super::tree::Span;
 use super::{Mixture, Record, vmf};
 use crate::arch::{max, min, read, sqrt, write};
@@ -15,7 +15,7 @@ use crate::bvh::Arch;
 use crate::function::{Count, Function};
 use crate::math::ln;
 use crate::rng::{pcg4d, uniform};
-use crate::row::{Row, each_of_row};
+use crate::row::{Row, each_of_row, sum};
 
 /// Records that are looked at, at most, in each region.
 const MOST: u32 = 1 << 13;
@@ -162,12 +162,6 @@ impl Lobes {
     }
 }
 
-#[inline(always)]
-fn sum(of: &[f32; LOBES]) -> f32 {
-    let [a, b, c, d, e, f, g, h] = *of;
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
-}
-
 /// The records of a region, of which a thread takes some.
 struct Data {
     records: Ptr<Record>,
@@ -283,11 +277,21 @@ impl Data {
     /// The direction of a record as from the pivot, and what it counts.
     #[inline(always)]
     fn seen(record: &Record, total: &Total) -> (Vec3, f32) {
-        let from = record.p - total.pivot;
-        // Not so near that it would be anywhere.
-        let per_distance = min(record.per_distance, 0.9 / sqrt(max(from.dot(from), f32::MIN_POSITIVE)));
-        let w = record.direction() + from * per_distance;
+        let from = Viewpoint::new(record.p, total.pivot);
+        let w = Vec3::from_array(from.towards(record.direction().to_array(), record.per_distance));
         (w * (1.0 / sqrt(w.dot(w))), min(record.contribution, total.most))
+    }
+
+    /// The direction of a record as from the pivot, and the part that each lobe has in what it counts.
+    #[inline(always)]
+    fn shared(record: &Record, lobes: &Lobes, total: &Total) -> (Vec3, [f32; LOBES]) {
+        let (w, x) = Self::seen(record, total);
+        let mut parts = lobes.densities(w);
+        let part = x / max(sum(&parts), f32::MIN_POSITIVE);
+        each_of_row!(k => {
+            parts[k] *= part;
+        });
+        (w, parts)
     }
 
     /// Lobes around directions that are drawn by what records have brought, the first to come of those that come at such rates.
@@ -342,15 +346,12 @@ impl Data {
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
-            let (w, x) = Self::seen(&record, total);
-            let densities = lobes.densities(w);
-            let part = x / max(sum(&densities), f32::MIN_POSITIVE);
+            let (w, r) = Self::shared(&record, &lobes, total);
             each_of_row!(k => {
-                let r = densities[k] * part;
-                sums[k] += r;
-                sums_of_w[0][k] += r * w.x;
-                sums_of_w[1][k] += r * w.y;
-                sums_of_w[2][k] += r * w.z;
+                sums[k] += r[k];
+                sums_of_w[0][k] += r[k] * w.x;
+                sums_of_w[1][k] += r[k] * w.y;
+                sums_of_w[2][k] += r[k] * w.z;
             });
             i += step;
         }
@@ -393,13 +394,10 @@ impl Data {
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
-            let (w, x) = Self::seen(&record, total);
-            let densities = lobes.densities(w);
-            let part = x / max(sum(&densities), f32::MIN_POSITIVE);
+            let (_, r) = Self::shared(&record, lobes, total);
             each_of_row!(k => {
-                let r = densities[k] * part;
-                sums[k] += r;
-                sums_of_inverse[k] += r * record.per_distance;
+                sums[k] += r[k];
+                sums_of_inverse[k] += r[k] * record.per_distance;
             });
             i += step;
         }

@@ -6,7 +6,7 @@ use primitives::Quad;
 
 use super::vmf;
 use crate::arch::{load, max, min, sqrt};
-use crate::row::{Row, each_of_row};
+use crate::row::{Row, each_of_row, sum};
 
 /// Number of lobes.
 pub const LOBES: usize = Row::LEN;
@@ -41,16 +41,16 @@ pub struct Mixture {
 const _: () = assert!(size_of::<Mixture>() == 256);
 
 /// Where directions begin.
-struct From {
-    /// From there to the pivot.
+pub(super) struct Viewpoint {
+    /// Viewpoint there to the pivot.
     to_pivot: [f32; 3],
     /// 1 over the least distance of places from the pivot, so that none is where directions begin.
     most_per_distance: f32,
 }
 
-impl From {
+impl Viewpoint {
     #[inline(always)]
-    fn new(pivot: Vec3, p: Vec3) -> Self {
+    pub(super) fn new(pivot: Vec3, p: Vec3) -> Self {
         let to_pivot = pivot - p;
         let length2 = max(to_pivot.dot(to_pivot), f32::MIN_POSITIVE);
         Self { to_pivot: to_pivot.to_array(), most_per_distance: 0.9 / sqrt(length2) }
@@ -58,20 +58,10 @@ impl From {
 
     /// The direction from here to what is seen in the unit direction `mean` from the pivot. Never zero.
     #[inline(always)]
-    fn towards(&self, mean: [f32; 3], per_distance: f32) -> [f32; 3] {
+    pub(super) fn towards(&self, mean: [f32; 3], per_distance: f32) -> [f32; 3] {
         let per_distance = min(per_distance, self.most_per_distance);
         [0, 1, 2].map(|c| mean[c] + self.to_pivot[c] * per_distance)
     }
-}
-
-/// Number `k` of a row.
-///
-/// # Safety
-/// There is the row.
-#[inline(always)]
-unsafe fn number(row: *const Row, k: usize) -> f32 {
-    // SAFETY: as the caller promised.
-    unsafe { load(row.cast::<f32>().add(k)) }
 }
 
 impl Mixture {
@@ -80,22 +70,22 @@ impl Mixture {
     /// # Safety
     /// There is the mixture, and nothing writes it.
     #[inline(always)]
-    unsafe fn towards(this: *const Self, from: &From, k: usize) -> [f32; 3] {
+    unsafe fn towards(this: *const Self, from: &Viewpoint, k: usize) -> [f32; 3] {
         // SAFETY: as the caller promised.
         unsafe {
             let means = (&raw const (*this).mean).cast::<Row>();
-            let mean = [0, 1, 2].map(|c| number(means.add(c), k));
-            from.towards(mean, number(&raw const (*this).per_distance, k))
+            let mean = [0, 1, 2].map(|c| Row::number(means.add(c), k));
+            from.towards(mean, Row::number(&raw const (*this).per_distance, k))
         }
     }
 
     /// # Safety
     /// As [`Mixture::towards`].
     #[inline(always)]
-    unsafe fn from(this: *const Self, p: Vec3) -> From {
+    unsafe fn from(this: *const Self, p: Vec3) -> Viewpoint {
         // SAFETY: as the caller promised.
         let Quad([x, y, z, _]) = unsafe { load((&raw const (*this).pivot).cast::<Quad<f32>>()) };
-        From::new(Vec3::new(x, y, z), p)
+        Viewpoint::new(Vec3::new(x, y, z), p)
     }
 
     /// The probability of the BSDF.
@@ -131,11 +121,10 @@ impl Mixture {
             each_of_row!(k => {
                 let [x, y, z] = Self::towards(this, &from, k);
                 let cos = (x * w.x + y * w.y + z * w.z) / sqrt(x * x + y * y + z * z);
-                let kappa = number(&raw const (*this).kappa, k);
-                densities[k] = number(&raw const (*this).peak, k) * vmf::falloff(kappa, 1.0 - cos);
+                let kappa = Row::number(&raw const (*this).kappa, k);
+                densities[k] = Row::number(&raw const (*this).peak, k) * vmf::falloff(kappa, 1.0 - cos);
             });
-            let [a, b, c, d, e, f, g, h] = densities;
-            ((a + b) + (c + d)) + ((e + f) + (g + h))
+            sum(&densities)
         }
     }
 
@@ -149,7 +138,7 @@ impl Mixture {
         unsafe {
             let (mut chosen, mut before, mut own, mut end) = (0, 0.0, 1.0, 0.0);
             each_of_row!(k => {
-                let weight = number(&raw const (*this).weight, k);
+                let weight = Row::number(&raw const (*this).weight, k);
                 let is_reached = weight > 0.0 && end <= u.x;
                 chosen = if is_reached { k } else { chosen };
                 before = if is_reached { end } else { before };
@@ -160,7 +149,7 @@ impl Mixture {
             let u = Vec2::new(min(max((u.x - before) / own, 0.0), 1.0), u.y);
             let [x, y, z] = Self::towards(this, &Self::from(this, p), chosen);
             let mean = Vec3::new(x, y, z);
-            let kappa = number(&raw const (*this).kappa, chosen);
+            let kappa = Row::number(&raw const (*this).kappa, chosen);
             vmf::sample(mean * (1.0 / sqrt(mean.dot(mean))), kappa, u)
         }
     }
@@ -169,7 +158,7 @@ impl Mixture {
     #[inline(always)]
     pub(super) fn own_densities(&self, p: Vec3, w: Vec3) -> [f32; LOBES] {
         let mut densities = [0.0; LOBES];
-        let from = From::new(self.pivot, p);
+        let from = Viewpoint::new(self.pivot, p);
         each_of_row!(k => {
             let mean = [self.mean[0].0[k], self.mean[1].0[k], self.mean[2].0[k]];
             let [x, y, z] = from.towards(mean, self.per_distance.0[k]);

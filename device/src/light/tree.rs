@@ -8,7 +8,7 @@ use glam::Vec3;
 use super::Lighting;
 use super::guide::BELOW_ONE;
 use crate::arch::{load, max, min, sqrt};
-use crate::row::{Row, each_of_row};
+use crate::row::{Row, each_of_row, sum};
 
 /// Most children of a node.
 pub const WIDTH: usize = Row::LEN;
@@ -119,7 +119,7 @@ impl LightNode {
     #[inline(always)]
     unsafe fn importances(node: *const Self, p: Vec3, n: Vec3) -> [f32; WIDTH] {
         // SAFETY: as the caller promised.
-        let of = |row: *const Row, k: usize| unsafe { load(row.cast::<f32>().add(k)) };
+        let of = |row: *const Row, k: usize| unsafe { Row::number(row, k) };
         let rows =
             |rows: *const [Row; 3], k: usize| [0, 1, 2].map(|c| of(rows.cast::<Row>().wrapping_add(c), k));
         // SAFETY: as the caller promised; these are addresses alone.
@@ -173,12 +173,6 @@ fn cos_of_difference(cos_a: f32, cos_b: f32) -> f32 {
 #[inline(always)]
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-fn sum(of: &[f32; WIDTH]) -> f32 {
-    let [a, b, c, d, e, f, g, h] = *of;
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 /// Chooses a light for a point, and the side that it is to shine on, by a random word, with others in `filler`.

@@ -2,7 +2,6 @@
 
 use glam::{Vec2, Vec3};
 
-use super::PathState;
 use super::columns::Columned;
 use super::family::{Responses, States};
 use super::spot::{Spot, Spots};
@@ -67,17 +66,20 @@ impl Guided {
     /// # Safety
     /// As [`Guided::pdf`].
     #[inline(always)]
-    pub(super) unsafe fn survival(&self, state: &mut PathState) -> f32 {
+    pub(super) unsafe fn survival(&self, beta: Vec3, eta_scale: &mut f32) -> f32 {
         if self.is_none() {
-            return if state.eta_scale < 0.0 { 1.0 } else { 0.0 };
+            return if *eta_scale < 0.0 { 1.0 } else { 0.0 };
         }
         // SAFETY: as the caller promised.
-        let expected = luminance(state.beta) * unsafe { Mixture::scattered(self.mixture) };
-        if expected > 0.0 && state.eta_scale > 0.0 {
-            state.eta_scale = -1.0 / expected;
+        let expected = luminance(beta) * unsafe { Mixture::scattered(self.mixture) };
+        if *eta_scale < 0.0 {
+            return min(max(-expected * *eta_scale, LEAST_SURVIVAL), 1.0);
+        }
+        if expected > 0.0 {
+            *eta_scale = -1.0 / expected;
             return 1.0;
         }
-        if state.eta_scale > 0.0 { 0.0 } else { min(max(-expected * state.eta_scale, LEAST_SURVIVAL), 1.0) }
+        0.0
     }
 
     /// Whether it is the BSDF alone.
@@ -199,10 +201,9 @@ impl<const N: usize> Guides<N> {
             // SAFETY: as the caller promised.
             let guided = unsafe { Guided::at::<C>(scene, &at) };
             (self.mixtures[i], self.bsdf[i], self.is_drawn[i]) = (guided.mixture, guided.bsdf, false);
-            let mut state = PathState::get(states, i);
+            let beta = Vec3::get(&states.beta, i);
             // SAFETY: as the caller promised.
-            self.survival[i] = unsafe { guided.survival(&mut state) };
-            states.eta_scale[i] = state.eta_scale;
+            self.survival[i] = unsafe { guided.survival(beta, &mut states.eta_scale[i]) };
             if !guided.is_none() {
                 // SAFETY: as the caller promised.
                 let (drawn, uc) = unsafe { guided.draw(&at, u[2][i], Vec2::new(u[0][i], u[1][i])) };

@@ -7,7 +7,7 @@ use super::trace::{
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{
     DrawArgs, EvaluateArgs, FirstHitArgs, GatherArgs, Item, LearnArgs, LightGroupArgs, MatteArgs, MeanArgs,
-    MegakernelArgs, PathSettings, PathState, PathValue, ScatterArgs, Specimen, WavefrontArgs,
+    MegakernelArgs, PathSettings, PathState, ScatterArgs, Specimen, WavefrontArgs,
 };
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
@@ -110,8 +110,7 @@ layout! {
     KeepArgs { first };
     SplitArgs { level };
     FitArgs { most_regions };
-    LearnArgs { first, values };
-    PathValue;
+    LearnArgs { first, throughputs };
     // Films.
     FilmPixel;
     FirstHitPixel;

@@ -1,6 +1,5 @@
 //! Paths from which a guide learns. They are not of the image, which so stays independent of what guides it.
 
-use bytemuck::{Pod, Zeroable};
 use primitives::Ptr;
 
 use super::megakernel::generate;
@@ -19,16 +18,6 @@ use crate::scene::SceneView;
 
 /// Vertices of a path that leave records: the first ones.
 pub const VERTICES: u32 = 8;
-
-/// The pixel of a path, and what it brought.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C, align(8))]
-pub struct PathValue {
-    /// Index of the pixel.
-    pub pixel: u32,
-    /// Luminance.
-    pub value: f32,
-}
 
 /// Which paths to take, and where they leave records: path `i` of `paths` in slots `i`, `i + paths`, and so on, [`VERTICES`] of them.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +44,6 @@ pub struct LearnArgs {
     /// While a path is under way: the luminance of its throughput before it scattered; of the record itself, what it had gathered when it
     /// went on is in the place of what it brings.
     pub throughputs: Ptr<f32>,
-    /// What each path brought.
-    pub values: Ptr<PathValue>,
 }
 
 impl Count for LearnArgs {
@@ -149,9 +136,6 @@ impl LearnArgs {
             }
             vertex += 1;
         }
-        let value = luminance(state.contribution());
-        // SAFETY: as the caller promised.
-        unsafe { write(self.values.at(i), PathValue { pixel: state.pixel, value }) };
     }
 }
 

@@ -34,7 +34,7 @@ use crate::rng::{Sampler, SamplerKind};
 pub use first_hit::FirstHitArgs;
 pub use gather::GatherArgs;
 pub use laboratory::{DrawArgs, Drawn, EvaluateArgs, Specimen};
-pub use learn::{LearnArgs, PathValue, VERTICES};
+pub use learn::{LearnArgs, VERTICES};
 pub use light_groups::LightGroupArgs;
 pub use matte::{MOST_KINDS, MatteArgs, NOTHING};
 pub use mean::MeanArgs;

@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::guided::{Guided, has_guide, may_guide};
+use super::guided::{Guided, may_guide};
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{load, max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit, Query, Response};
@@ -317,7 +317,7 @@ unsafe fn guided_response<C: Compiled>(
     // SAFETY: as the caller promised.
     unsafe {
         let guided = Guided::at::<C>(scene, at);
-        let survival = if has_guide::<C>(scene) { guided.survival(state) } else { 0.0 };
+        let survival = guided.survival(state.beta, &mut state.eta_scale);
         let (drawn, uc) = if guided.is_none() { (None, uc) } else { guided.draw(at, uc, u) };
         // The response to the light, and then to what was drawn: by the same code, which is long.
         let (mut response, mut of_drawn) = (Response::NONE, Response::NONE.lit);

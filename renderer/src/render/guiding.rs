@@ -7,7 +7,7 @@ use device::guiding::{
     FitArgs, Guide as GuideView, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView,
 };
 use device::path::stage::stages;
-use device::path::{LearnArgs, PathValue, VERTICES};
+use device::path::{LearnArgs, VERTICES};
 use device::scene::SceneView;
 use glam::Vec3;
 use primitives::Ptr;
@@ -77,7 +77,7 @@ impl<B: Primitives> Guide<B> {
 /// Bytes that a path takes while it leaves records.
 const BYTES_OF_PATH: u64 = {
     let slot = size_of::<Record>() + size_of::<u64>() + size_of::<u8>() + size_of::<f32>() + size_of::<u32>();
-    VERTICES as u64 * slot as u64 + size_of::<PathValue>() as u64
+    VERTICES as u64 * slot as u64
 };
 
 /// Bytes that a record takes: itself, its key and number before and after they are sorted, and what sorting takes beside; and its part of
@@ -106,7 +106,6 @@ struct School<'a, B: Primitives> {
     slot_keys: B::Buf<u64>,
     flags: B::Buf<u8>,
     throughputs: B::Buf<f32>,
-    values: B::Buf<PathValue>,
     chosen: B::Buf<u32>,
     count: B::Buf<u32>,
     records: B::Buf<Record>,
@@ -178,14 +177,12 @@ impl<'a, B: Primitives> School<'a, B> {
         let slots = (paths * VERTICES) as usize;
         let all = most as usize;
         let nodes = nodes_of(most);
-        let sort = sort();
-        let temp = sort.pairs_temp_bytes::<u32>(most).max(Select::compact().temp_bytes(paths * VERTICES));
+        let temp = sort().pairs_temp_bytes::<u32>(most).max(Select::compact().temp_bytes(paths * VERTICES));
         Ok(Self {
             slots: backend.zeroed(LABEL, slots)?,
             slot_keys: backend.zeroed(LABEL, slots)?,
             flags: backend.zeroed(LABEL, slots)?,
             throughputs: backend.zeroed(LABEL, slots)?,
-            values: backend.zeroed(LABEL, paths as usize)?,
             chosen: backend.zeroed(LABEL, slots)?,
             count: backend.zeroed(LABEL, 1)?,
             records: backend.zeroed(LABEL, all)?,
@@ -217,7 +214,6 @@ impl<'a, B: Primitives> School<'a, B> {
             + of::<B, _>(&self.slot_keys)
             + of::<B, _>(&self.flags)
             + of::<B, _>(&self.throughputs)
-            + of::<B, _>(&self.values)
             + of::<B, _>(&self.chosen)
             + of::<B, _>(&self.records)
             + self.keys.iter().map(of::<B, _>).sum::<usize>()
@@ -241,7 +237,6 @@ impl<'a, B: Primitives> School<'a, B> {
             keys: Ptr::new(self.slot_keys.ptr()),
             flags: Ptr::new(self.flags.ptr()),
             throughputs: Ptr::new(self.throughputs.ptr()),
-            values: Ptr::new(self.values.ptr()),
         };
         self.next += paths;
         // SAFETY: the buffers have the room, and live until the back end has been waited for.
@@ -251,9 +246,9 @@ impl<'a, B: Primitives> School<'a, B> {
     /// Finds where paths scatter, but for the few that do so far away.
     fn find_bounds(&mut self) -> Result<(), Error> {
         self.follow(PILOT, GuideView::NONE)?;
-        self.backend.synchronize()?;
-        let flags = self.backend.download(&self.flags)?;
-        let mut slots = vec![Record::default(); (PILOT * VERTICES) as usize];
+        let count = (PILOT * VERTICES) as usize;
+        let (mut flags, mut slots) = (vec![0; count], vec![Record::default(); count]);
+        self.backend.read(&self.flags, &mut flags)?;
         self.backend.read(&self.slots, &mut slots)?;
         let places = || slots.iter().zip(&flags).filter(|(_, flag)| **flag != 0).map(|(record, _)| record.p);
         let mut ends = [Vec3::ZERO, Vec3::ONE];
@@ -323,9 +318,8 @@ impl<'a, B: Primitives> School<'a, B> {
             return Ok(guide);
         }
         let Self { backend, keys: [keys, sorted_keys], numbers: [numbers, sorted], temp, .. } = self;
-        let sort = sort();
         let length = Length::Host(records);
-        sort.run_pairs(*backend, (keys, numbers), (sorted_keys, sorted), length, temp)?;
+        sort().run_pairs(*backend, (keys, numbers), (sorted_keys, sorted), length, temp)?;
         backend.write(&[Span { first: 0, end: records }], &mut self.spans)?;
         let mut counts = [0; DIGITS as usize];
         counts[0] = 1;

@@ -7,11 +7,9 @@ use device::path::stage::Stage;
 use torrance_gpu::backend::Error;
 use torrance_gpu::primitives::Primitives;
 
-use super::Kernel;
-use super::Lesson;
 use super::placement::Demand;
 use super::wavefront::{Paths, Wavefront, fit};
-use super::{Options, StageTimes};
+use super::{Kernel, Lesson, Options, StageTimes};
 use crate::assemble::SceneData;
 
 /// How paths are traced. What they see is the same, to the last bit on a CPU.
@@ -40,7 +38,7 @@ const SAMPLES_OF_A_RACE: u32 = 8;
 /// simple that moving paths between stages costs more than it gains.
 fn probably_stages(scene: &SceneData) -> bool {
     const LARGE: usize = 10_000;
-    matches!(Kernel::for_scene(scene), Kernel::Full | Kernel::Guided) || scene.stats.nodes >= LARGE
+    Kernel::for_scene(scene).is_specialized() || scene.stats.nodes >= LARGE
 }
 
 /// Paths of a render.
