@@ -603,7 +603,7 @@ fn without_checkpoints_the_last_one_stays_until_the_image_is_there() {
 fn a_checkpoint_is_neither_ignored_nor_taken_for_another_renders() {
     let folder = Folder::new();
     killed_with_checkpoint(&folder);
-    let options = ["--size=200x150", "--spp=8"];
+    let options = ["--size=200x150", "--spp=2"];
     let run =
         |more: &[&str]| folder.run(&[&["render", "scene.toml", "-o", "a.png"], &options[..], more].concat());
     let outcome = run(&[]);
