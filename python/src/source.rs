@@ -12,7 +12,7 @@ use renderer::render::{RenderRecord, Rendered, provenance};
 use renderer::{BuiltScene, DeviceImage};
 use serde::{Deserialize, Serialize};
 use torrance_image::film::encode::{Provenance, encode_at_once};
-use torrance_image::film::layers::{SAMPLES, STDERR};
+use torrance_image::film::layers::{CLAMP_INDIRECT, SAMPLES, STDERR};
 use torrance_image::film::merge::{Merge, Weight};
 use torrance_image::film::{
     Film, Format, Image as Radiance, ImageEstimate, Layers, Pixel, Shard, Statistics, decode_layers,
@@ -70,7 +70,8 @@ pub(crate) struct Record {
 }
 
 /// Attributes that differ between images whose samples cannot be mixed.
-const IDENTITY: [&str; 7] = ["software", "sceneHash", "sampler", "direct", "masking", "maxDepth", "rrDepth"];
+const IDENTITY: [&str; 8] =
+    ["software", "sceneHash", "sampler", "direct", "masking", "maxDepth", "rrDepth", CLAMP_INDIRECT];
 
 impl Made {
     fn about(&self) -> Provenance {
@@ -138,8 +139,14 @@ impl Source {
                 let estimate = ImageEstimate::from_layer(layers, "", *format);
                 Ok(estimate.map_err(errors::of_value)?.with_known_noise())
             }
-            Self::Made(made) => Ok(ImageEstimate::from(&made.rendered.film)),
-            Self::Sums(sums) => Ok(ImageEstimate::from(&sums.film)),
+            Self::Made(made) => {
+                let clamped = made.settings.clamp_indirect;
+                Ok(ImageEstimate { clamped, ..ImageEstimate::from(&made.rendered.film) })
+            }
+            Self::Sums(sums) => {
+                let clamped = sums.attributes.get(CLAMP_INDIRECT).and_then(|most| most.parse().ok());
+                Ok(ImageEstimate { clamped, ..ImageEstimate::from(&sums.film) })
+            }
         }
     }
 

@@ -456,9 +456,18 @@ fn finish_with(work: Work<'_>, integrator: IntegratorChoice, spent: &mut dyn FnM
     }
 }
 
+/// Features that kernels need for a scene whose paths are guided.
+const fn guided(scene: &SceneData) -> Features {
+    scene.features.and(Features::GUIDING)
+}
+
 /// Integrator, launch sizes and films, which the next render of a similar scene can go on with.
 struct Run<B: Primitives> {
     tracer: Tracer<B>,
+    /// Whether its paths are guided.
+    is_guided: bool,
+    /// Most samples per pixel.
+    spp: u32,
     pace: Pace,
     /// Number of layers of films.
     layers: u32,
@@ -474,8 +483,10 @@ pub(crate) fn prepare<B: Primitives>(
     spp: u32,
 ) -> Result<(), Error> {
     backend.specialize(scene.features);
-    if scene.guiding.guiding == Guiding::On {
+    if guiding::is_wanted::<B>(scene, spp) {
+        backend.specialize(guided(scene));
         guiding::prepare(backend)?;
+        backend.specialize(scene.features);
     }
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
@@ -557,7 +568,8 @@ impl<B: Primitives> Run<B> {
         let films = demand(backend, part.scene, part.options, spp).films;
         let tracer = Tracer::new(backend, part.scene, part.options, spp, films)?;
         let pace = Pace::new(backend.parallelism(), &tracer);
-        Ok(Self { tracer, pace, layers: layers(backend, part.scene, spp), films: None })
+        let is_guided = part.scene.features.intersects(Features::GUIDING);
+        Ok(Self { tracer, is_guided, spp, pace, layers: layers(backend, part.scene, spp), films: None })
     }
 
     /// Empty films, those of the render before if they are such.
@@ -568,6 +580,32 @@ impl<B: Primitives> Run<B> {
             Some(films) => Ok(films),
             None => Films::new(backend, scene, options, layers),
         }
+    }
+
+    /// Takes the kernels for paths that are guided, or not, where that was not known before. Returns the scene that asks for them, if it
+    /// is not that of the part.
+    fn decided(
+        &mut self,
+        backend: &mut B,
+        part: &Part<'_>,
+        is_guided: bool,
+    ) -> Result<Option<SceneData>, Error> {
+        let Part { scene, options, .. } = *part;
+        if scene.guiding.guiding != Guiding::Auto {
+            return Ok(None);
+        }
+        let decided = is_guided.then(|| SceneData { features: guided(scene), ..scene.clone() });
+        let asks = decided.as_ref().unwrap_or(scene);
+        backend.specialize(asks.features);
+        if is_guided != self.is_guided {
+            prepare(backend, asks, options, self.spp)?;
+            self.tracer.give_pool_up();
+            // The films are there.
+            self.tracer = Tracer::new(backend, asks, options, self.spp, 0)?;
+            self.pace = Pace::new(backend.parallelism(), &self.tracer);
+            self.is_guided = is_guided;
+        }
+        Ok(decided)
     }
 
     /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end, until there is nothing more
@@ -582,8 +620,7 @@ impl<B: Primitives> Run<B> {
     ) -> Result<Films<B>, Error> {
         let Part { scene, options, work, me } = *part;
         let mut films = self.empty_films(backend, part)?;
-        let Self { tracer, pace, layers, .. } = self;
-        let layers = *layers;
+        let layers = self.layers;
         let first_paths = Pace::first_paths(backend.parallelism());
         let film_bytes = Films::<B>::bytes(scene, options, layers);
         let shape = films.shape();
@@ -597,16 +634,23 @@ impl<B: Primitives> Run<B> {
         if let Some(published) = work.enter(me, manner, Begun { shortage, ..begun }) {
             films.restore(backend, &published)?;
         }
-        let guide = match scene.guiding.guiding {
-            Guiding::On => {
-                guiding::learn(backend, scene, view, work.budget().time, &mut |learnt| match &mut observer {
-                    Some(observer) => work.tell_of_learning(*observer, learnt),
-                    None => work.is_stopped(),
-                })?
-            }
-            Guiding::Off => None,
+        let learnt = if guiding::is_wanted::<B>(scene, self.spp) {
+            backend.specialize(guided(scene));
+            let mut ends = |learnt| match &mut observer {
+                Some(observer) => work.tell_of_learning(*observer, learnt),
+                None => work.is_stopped(),
+            };
+            guiding::learn(backend, scene, view, (self.spp, work.budget().time), &mut ends)?
+        } else {
+            None
         };
-        tracer.guiding = guide.as_ref().map(|guide| guide.lesson);
+        let (lesson, guide) = learnt.map(|learnt| (learnt.lesson, learnt.guide)).unzip();
+        let guide = guide.flatten();
+        let decided = self.decided(backend, part, guide.is_some())?;
+        let part = &Part { scene: decided.as_ref().unwrap_or(scene), ..*part };
+        let scene = part.scene;
+        let Self { tracer, pace, .. } = self;
+        tracer.guiding = lesson;
         let view = SceneView { guide: guide.as_ref().map_or(view.guide, guiding::Guide::view), ..view };
         let args = no_samples(scene, view, films.image.ptr());
         tracer.limit(options.launches.at(Duration::ZERO));

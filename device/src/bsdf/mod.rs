@@ -245,6 +245,8 @@ impl Features {
     /// Lobes that scatter into a few directions alone.
     pub const DELTA: Self =
         SmoothConductor::FEATURE.and(SmoothDielectric::FEATURE).and(ThinDielectric::FEATURE);
+    /// Lobes that do so in part.
+    pub const MIRROR_COAT: Self = SmoothPlastic::FEATURE;
 }
 
 /// Plain diffuse surfaces and conductors: the least that is worth a kernel of its own.

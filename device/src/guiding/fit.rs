@@ -20,8 +20,11 @@ use crate::row::{Row, each_of_row, sum};
 /// Records that are looked at, at most, in each region.
 const MOST: u32 = 1 << 13;
 
-/// Rounds of expectation maximization.
-const ROUNDS: u32 = 8;
+/// Rounds of expectation maximization in which directions are those from the pivot to what records have seen.
+const ROUNDS: u32 = 6;
+
+/// Rounds after that, in which they are such as the lobes have it.
+const LAST_ROUNDS: u32 = 2;
 
 /// Rounds in which probabilities are improved.
 const WEIGHT_ROUNDS: u32 = 4;
@@ -31,6 +34,9 @@ const MOST_PART: f32 = 0.03;
 
 /// The same for [`Mixture::scattered`]: too little there is worse than too much.
 const MOST_OF_SCATTERED: f32 = 0.1;
+
+/// The most that photons count in all, relative to what paths have brought: where they land is known, but not how much they bring.
+const PHOTONS: f32 = 1.0;
 
 /// Least probability of the BSDF.
 const LEAST_BSDF: f32 = 0.2;
@@ -154,6 +160,37 @@ impl Lobes {
         densities
     }
 
+    /// The step that takes the lobes to what records, shared among them, have brought: of each the sum, and that of directions as far.
+    ///
+    /// # Safety
+    /// All threads of a team call this together, each with the sums over its own records.
+    #[inline(always)]
+    unsafe fn maximize(&mut self, sums: [f32; LOBES], sums_of_w: [[f32; LOBES]; 3], total: &Total) {
+        let mean = total.sum / total.count;
+        let (prior, prior_of_direction) = (PRIOR * mean, PRIOR_OF_DIRECTION * mean);
+        each_of_row!(k => {
+            // SAFETY: as the caller promised.
+            let (r, x, y, z) = unsafe {
+                (
+                    team::sum(sums[k]),
+                    team::sum(sums_of_w[0][k]),
+                    team::sum(sums_of_w[1][k]),
+                    team::sum(sums_of_w[2][k]),
+                )
+            };
+            let length = sqrt(x * x + y * y + z * z);
+            if length > 0.0 {
+                let per_length = 1.0 / length;
+                self.mean[0][k] = x * per_length;
+                self.mean[1][k] = y * per_length;
+                self.mean[2][k] = z * per_length;
+            }
+            self.kappa[k] = vmf::concentration(length / (r + prior_of_direction));
+            self.weight[k] = (r + prior) / (total.sum + LOBES as f32 * prior);
+        });
+        self.put_peaks();
+    }
+
     #[inline(always)]
     fn put_peaks(&mut self) {
         each_of_row!(k => {
@@ -185,8 +222,19 @@ struct Total {
     scattered: f32,
     /// The most that one counts.
     most: f32,
+    /// Factor on those of photons.
+    photons: f32,
     /// Their mean place.
     pivot: Vec3,
+}
+
+impl Total {
+    /// What a record counts.
+    #[inline(always)]
+    fn counted(&self, record: &Record) -> f32 {
+        let factor = if record.is_photon() { self.photons } else { 1.0 };
+        min(record.contribution * factor, self.most)
+    }
 }
 
 impl Data {
@@ -220,6 +268,11 @@ impl Data {
                 round += 1;
             }
             let per_distance = self.distances(&lobes, &total);
+            let mut round = 0;
+            while round < LAST_ROUNDS {
+                lobes = self.refined(lobes, &per_distance, &total);
+                round += 1;
+            }
             let Lobes { mean, kappa, weight, peak } = lobes;
             let mixture = Mixture {
                 mean: mean.map(Row),
@@ -242,31 +295,50 @@ impl Data {
     #[inline(always)]
     unsafe fn total(&self) -> Total {
         let (begin, step) = self.steps();
-        let mut total =
-            Total { count: 0.0, all: 0.0, sum: 0.0, scattered: 0.0, most: f32::MAX, pivot: Vec3::ZERO };
+        let mut total = Total {
+            count: 0.0,
+            all: 0.0,
+            sum: 0.0,
+            scattered: 0.0,
+            most: f32::MAX,
+            photons: 1.0,
+            pivot: Vec3::ZERO,
+        };
         let mut round = 0;
         // A bound from sums that are bounded less.
         while round < 3 {
-            let (mut count, mut all, mut sum, mut place) = (0.0, 0.0, 0.0, Vec3::ZERO);
+            let (mut count, mut all, mut sums, mut place) = (0.0, 0.0, [0.0; 2], Vec3::ZERO);
             let mut i = begin;
             while i < self.end {
                 // SAFETY: as the caller promised.
                 let record = unsafe { self.record(i) };
-                let x = min(record.contribution, total.most);
+                let (x, is_photon) = (total.counted(&record), record.is_photon());
                 let is_lit = x > 0.0;
                 count += if is_lit { 1.0 } else { 0.0 };
-                all += if is_lit { 1.0 } else { Record::UNLIT as f32 };
-                sum += x;
+                all += if is_photon {
+                    0.0
+                } else if is_lit {
+                    1.0
+                } else {
+                    Record::UNLIT as f32
+                };
+                sums[0] += if is_photon { 0.0 } else { x };
+                sums[1] += if is_photon { x } else { 0.0 };
                 place += if is_lit { record.p } else { Vec3::ZERO };
                 i += step;
             }
             // SAFETY: as the caller promised.
-            unsafe {
-                (total.count, total.all, total.sum) = (team::sum(count), team::sum(all), team::sum(sum));
+            let of_photons = unsafe {
+                (total.count, total.all, total.sum) = (team::sum(count), team::sum(all), team::sum(sums[0]));
                 let place = Vec3::new(team::sum(place.x), team::sum(place.y), team::sum(place.z));
                 total.pivot = place * (1.0 / max(total.count, 1.0));
+                team::sum(sums[1])
+            };
+            if round == 0 && total.sum > 0.0 {
+                total.photons = min(PHOTONS * total.sum / max(of_photons, f32::MIN_POSITIVE), 1.0);
             }
             total.scattered = if round == 1 { total.sum / max(total.all, 1.0) } else { total.scattered };
+            total.sum += of_photons * if round == 0 { total.photons } else { 1.0 };
             let part = if round == 0 { MOST_OF_SCATTERED } else { MOST_PART };
             total.most = max(total.sum * part, f32::MIN_POSITIVE);
             round += 1;
@@ -279,7 +351,7 @@ impl Data {
     fn seen(record: &Record, total: &Total) -> (Vec3, f32) {
         let from = Viewpoint::new(record.p, total.pivot);
         let w = Vec3::from_array(from.towards(record.direction().to_array(), record.per_distance));
-        (w * (1.0 / sqrt(w.dot(w))), min(record.contribution, total.most))
+        (w * (1.0 / sqrt(w.dot(w))), total.counted(record))
     }
 
     /// The direction of a record as from the pivot, and the part that each lobe has in what it counts.
@@ -307,7 +379,7 @@ impl Data {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
             // Those that have brought nothing never come.
-            let per_rate = min(1.0 / min(record.contribution, total.most), f32::MAX);
+            let per_rate = min(1.0 / total.counted(&record), f32::MAX);
             let place = i - self.first;
             let [a, b, c, d] = pcg4d([place, 0x9e1d, 1, 2]);
             let [e, f, g, h] = pcg4d([place, 0x9e1d, 3, 4]);
@@ -355,57 +427,75 @@ impl Data {
             });
             i += step;
         }
-        // As much as so many records of mean contribution.
-        let mean = total.sum / total.count;
-        let prior = PRIOR * mean;
-        each_of_row!(k => {
-            // SAFETY: as the caller promised.
-            let (r, x, y, z) = unsafe {
-                (
-                    team::sum(sums[k]),
-                    team::sum(sums_of_w[0][k]),
-                    team::sum(sums_of_w[1][k]),
-                    team::sum(sums_of_w[2][k]),
-                )
-            };
-            let length = sqrt(x * x + y * y + z * z);
-            if length > 0.0 {
-                let per_length = 1.0 / length;
-                lobes.mean[0][k] = x * per_length;
-                lobes.mean[1][k] = y * per_length;
-                lobes.mean[2][k] = z * per_length;
-            }
-            lobes.kappa[k] = vmf::concentration(length / (r + prior));
-            lobes.weight[k] = (r + prior) / (total.sum + LOBES as f32 * prior);
-        });
-        lobes.put_peaks();
+        // SAFETY: as the caller promised.
+        unsafe { lobes.maximize(sums, sums_of_w, total) };
         lobes
     }
 
-    /// 1 over the distances of what the lobes point to.
+    /// As [`Data::improved`], of lobes that point to places.
+    ///
+    /// # Safety
+    /// As [`Data::fit`].
+    #[inline(always)]
+    unsafe fn refined(&self, mut lobes: Lobes, per_distance: &[f32; LOBES], total: &Total) -> Lobes {
+        let (begin, step) = self.steps();
+        let (mut sums, mut sums_of_w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
+        let mut i = begin;
+        while i < self.end {
+            // SAFETY: as the caller promised.
+            let record = unsafe { self.record(i) };
+            let (from, direction) = (Viewpoint::new(record.p, total.pivot), record.direction().to_array());
+            let (mut r, mut w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
+            each_of_row!(k => {
+                let [x, y, z] = from.towards(direction, per_distance[k]);
+                let per_length = 1.0 / sqrt(x * x + y * y + z * z);
+                (w[0][k], w[1][k], w[2][k]) = (x * per_length, y * per_length, z * per_length);
+                let cos = lobes.mean[0][k] * w[0][k] + lobes.mean[1][k] * w[1][k] + lobes.mean[2][k] * w[2][k];
+                r[k] = lobes.peak[k] * vmf::falloff(lobes.kappa[k], 1.0 - cos);
+            });
+            let part = total.counted(&record) / max(sum(&r), f32::MIN_POSITIVE);
+            each_of_row!(k => {
+                let r = r[k] * part;
+                sums[k] += r;
+                sums_of_w[0][k] += r * w[0][k];
+                sums_of_w[1][k] += r * w[1][k];
+                sums_of_w[2][k] += r * w[2][k];
+            });
+            i += step;
+        }
+        // SAFETY: as the caller promised.
+        unsafe { lobes.maximize(sums, sums_of_w, total) };
+        lobes
+    }
+
+    /// 1 over the distances of what the lobes point to: the slopes of lines through directions over places, from the pivot and across the
+    /// lobe. They are those of images that lenses and mirrors make, which no record has seen.
     ///
     /// # Safety
     /// As [`Data::fit`].
     #[inline(always)]
     unsafe fn distances(&self, lobes: &Lobes, total: &Total) -> [f32; LOBES] {
         let (begin, step) = self.steps();
-        let (mut sums, mut sums_of_inverse) = ([0.0; LOBES], [0.0; LOBES]);
+        let (mut products, mut squares) = ([0.0; LOBES], [0.0; LOBES]);
         let mut i = begin;
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
             let (_, r) = Self::shared(&record, lobes, total);
+            let (w, place) = (record.direction(), record.p - total.pivot);
             each_of_row!(k => {
-                sums[k] += r[k];
-                sums_of_inverse[k] += r[k] * record.per_distance;
+                let mean = Vec3::new(lobes.mean[0][k], lobes.mean[1][k], lobes.mean[2][k]);
+                let across = place - mean * mean.dot(place);
+                products[k] -= r[k] * (w - mean).dot(across);
+                squares[k] += r[k] * across.dot(across);
             });
             i += step;
         }
         let mut per_distance = [0.0; LOBES];
         each_of_row!(k => {
             // SAFETY: as the caller promised.
-            let (r, inverse) = unsafe { (team::sum(sums[k]), team::sum(sums_of_inverse[k])) };
-            per_distance[k] = inverse / max(r, f32::MIN_POSITIVE);
+            let (product, square) = unsafe { (team::sum(products[k]), team::sum(squares[k])) };
+            per_distance[k] = product / max(square, f32::MIN_POSITIVE);
         });
         per_distance
     }
@@ -434,13 +524,13 @@ impl Data {
             while i < self.end {
                 // SAFETY: as the caller promised.
                 let record = unsafe { self.record(i) };
-                let (w, x) = (record.direction(), min(record.contribution, total.most));
+                let (w, x) = (record.direction(), total.counted(&record));
                 let densities = mixture.own_densities(record.p, w);
                 let mut p = bsdf * record.bsdf_pdf;
                 each_of_row!(k => {
                     p += weights[k] * densities[k];
                 });
-                let square = x * x * record.pdf;
+                let square = x * x * record.pdf.abs();
                 let gain = square / max(p * p, f32::MIN_POSITIVE);
                 moment += square / max(p, f32::MIN_POSITIVE);
                 moment_of_bsdf += square / max(record.bsdf_pdf, f32::MIN_POSITIVE);
@@ -488,5 +578,8 @@ impl Data {
 /// Concentration of lobes at first: half of each is within 20°.
 const FIRST_KAPPA: f32 = 12.0;
 
-/// Records that lobes are taken to have beside their own, of all directions.
+/// Records of mean contribution that lobes are taken to have beside their own.
 const PRIOR: f32 = 0.2;
+
+/// Those that they are taken to have of all directions.
+const PRIOR_OF_DIRECTION: f32 = 0.02;

@@ -30,6 +30,11 @@ impl Bounds {
         Self { origin: 0.5 * (min + max) - Vec3::splat(0.5 * edge), scale: (1 << BITS) as f32 / edge }
     }
 
+    /// A distance from any place inside to what is clearly outside, metres.
+    pub fn beyond(&self) -> f32 {
+        4.0 * (1 << BITS) as f32 / self.scale
+    }
+
     /// The key of a point of a surface that faces along `n`; of what is outside, that of the nearest place inside.
     #[inline(always)]
     pub fn key(&self, p: Vec3, n: Vec3) -> u64 {

@@ -24,7 +24,8 @@ pub struct Mixture {
     pub weight: Row,
     /// Densities at the means, with the probabilities, 1/sr.
     pub peak: Row,
-    /// 1 over the distance of the places that lobes point to, 1/m; 0 for directions that are the same from everywhere.
+    /// 1 over the distance of the places that lobes point to, 1/m; 0 for directions that are the same from everywhere, negative for those
+    /// of light that converges to a place behind.
     pub per_distance: Row,
     /// A point among those of the region.
     pub pivot: Vec3,
@@ -44,7 +45,7 @@ const _: () = assert!(size_of::<Mixture>() == 256);
 pub(super) struct Viewpoint {
     /// Viewpoint there to the pivot.
     to_pivot: [f32; 3],
-    /// 1 over the least distance of places from the pivot, so that none is where directions begin.
+    /// 1 over the least distance of places from the pivot, so that none is where directions begin, on either side.
     most_per_distance: f32,
 }
 
@@ -59,7 +60,7 @@ impl Viewpoint {
     /// The direction from here to what is seen in the unit direction `mean` from the pivot. Never zero.
     #[inline(always)]
     pub(super) fn towards(&self, mean: [f32; 3], per_distance: f32) -> [f32; 3] {
-        let per_distance = min(per_distance, self.most_per_distance);
+        let per_distance = min(max(per_distance, -self.most_per_distance), self.most_per_distance);
         [0, 1, 2].map(|c| mean[c] + self.to_pivot[c] * per_distance)
     }
 }

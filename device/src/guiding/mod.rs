@@ -9,6 +9,7 @@ pub mod key;
 pub mod mixture;
 mod record;
 pub mod tree;
+mod trial;
 pub mod vmf;
 
 use glam::Vec3;
@@ -20,6 +21,8 @@ pub use fit::{Fit, FitArgs};
 pub use mixture::Mixture;
 pub use record::{Keep, KeepArgs, Record};
 pub use tree::{GuideNode, Span, Split, SplitArgs, TreeView};
+pub use trial::Trial;
+pub(crate) use trial::Twin;
 
 /// A guide in the memory of a back end.
 #[derive(Clone, Copy, Debug)]

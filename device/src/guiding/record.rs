@@ -21,7 +21,7 @@ pub struct Record {
     pub per_distance: f32,
     /// Luminance of what came along the direction and was scattered towards where the path came from, f L cos θ / pdf.
     pub contribution: f32,
-    /// Solid-angle density with which the direction was drawn.
+    /// Solid-angle density with which the direction was drawn; negative if by a photon, of which it is not known how many come.
     pub pdf: f32,
     /// That with which the BSDF draws it.
     pub bsdf_pdf: f32,
@@ -30,6 +30,12 @@ pub struct Record {
 impl Record {
     /// Of records that have brought nothing, one in so many is kept: they only count.
     pub const UNLIT: u32 = 16;
+
+    /// Whether a photon has left it.
+    #[inline(always)]
+    pub(crate) fn is_photon(&self) -> bool {
+        self.pdf < 0.0
+    }
 
     /// The direction.
     #[inline(always)]

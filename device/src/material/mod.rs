@@ -105,6 +105,8 @@ impl Header {
     pub const TRANSMITS: u32 = 1 << 14;
     /// Light is scattered into all directions, not into a few alone.
     pub const SPREADS: u32 = 1 << 15;
+    /// Some light is scattered into a few directions alone.
+    pub const SMOOTH: u32 = 1 << 16;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -293,15 +295,14 @@ impl Material {
     pub fn new<P: Parameters>(mut header: Header, parameters: &P) -> Self {
         const { assert!(size_of::<P>() <= 16 * ROWS && align_of::<P>() <= 16) };
         header.kind = P::KIND as u32;
+        let lobes = P::LOBES.common(parameters.features());
         let is_bumpy = header.normal_map != Header::NONE;
         let has_holes = !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES);
         let is_simple = P::KIND != Kind::Blend && header.back == Header::NONE && !is_bumpy && !has_holes;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TRANSMITS, parameters.is_transmissive())
-            | flag(
-                Header::SPREADS,
-                P::LOBES.common(parameters.features()).without(Features::DELTA) != Features::NONE,
-            )
+            | flag(Header::SPREADS, lobes.without(Features::DELTA) != Features::NONE)
+            | flag(Header::SMOOTH, lobes.intersects(Features::DELTA.and(Features::MIRROR_COAT)))
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
             | flag(Header::UNIFORM, !parameters.features().intersects(Features::TEXTURES))
             | flag(Header::HOLES, has_holes)
@@ -329,6 +330,16 @@ impl Material {
             .and(Features::BENT_NORMALS.when(header.has(Header::BENDS_NORMALS)))
     }
 
+    /// Flags of its header.
+    ///
+    /// # Safety
+    /// `material` is valid.
+    #[inline(always)]
+    pub(crate) unsafe fn flags(material: *const Self) -> u32 {
+        // SAFETY: as the caller promised.
+        unsafe { load(&raw const (*material).header.flags) }
+    }
+
     /// Whether it [spreads](Header::SPREADS) light.
     ///
     /// # Safety
@@ -336,7 +347,7 @@ impl Material {
     #[inline(always)]
     pub(crate) unsafe fn spreads(material: *const Self) -> bool {
         // SAFETY: as the caller promised.
-        unsafe { load(&raw const (*material).header.flags) & Header::SPREADS != 0 }
+        unsafe { Self::flags(material) & Header::SPREADS != 0 }
     }
 
     /// The parameters.

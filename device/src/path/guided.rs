@@ -82,6 +82,12 @@ impl Guided {
         0.0
     }
 
+    /// The probability of the BSDF.
+    #[inline(always)]
+    pub(super) const fn probability_of_bsdf(&self) -> f32 {
+        self.bsdf
+    }
+
     /// Whether it is the BSDF alone.
     #[inline(always)]
     pub(super) const fn is_none(&self) -> bool {

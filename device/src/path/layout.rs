@@ -19,7 +19,9 @@ use crate::denoise::{
 use crate::film::{FilmPixel, FirstHitPixel, GroupPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::guiding::key::Bounds;
-use crate::guiding::{FitArgs, Guide, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView};
+use crate::guiding::{
+    FitArgs, Guide, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView, Trial,
+};
 use crate::light::{
     EmissiveSurface, Environment, GuideEntry, Light, LightNode, Lighting, Portal, SkyTexel, Slide, Table,
 };
@@ -105,12 +107,13 @@ layout! {
     Mixture { pivot };
     Bounds;
     Record { contribution };
+    Trial;
     Span;
     TreeView;
     KeepArgs { first };
     SplitArgs { level };
     FitArgs { most_regions };
-    LearnArgs { first, throughputs };
+    LearnArgs { first, trials };
     // Films.
     FilmPixel;
     FirstHitPixel;

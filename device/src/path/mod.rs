@@ -2,6 +2,7 @@
 
 mod begin;
 mod bundle;
+mod clamp;
 mod columns;
 mod family;
 mod first_hit;
@@ -34,7 +35,7 @@ use crate::rng::{Sampler, SamplerKind};
 pub use first_hit::FirstHitArgs;
 pub use gather::GatherArgs;
 pub use laboratory::{DrawArgs, Drawn, EvaluateArgs, Specimen};
-pub use learn::{LearnArgs, VERTICES};
+pub use learn::{LearnArgs, VERTICES, pixel_of};
 pub use light_groups::LightGroupArgs;
 pub use matte::{MOST_KINDS, MatteArgs, NOTHING};
 pub use mean::MeanArgs;
@@ -55,7 +56,7 @@ pub enum Direct {
 }
 
 /// Settings of the transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PathSettings {
     /// Longest path: 1 sees emission only, 2 adds one bounce, and so on. ≥ 1.
@@ -70,6 +71,8 @@ pub struct PathSettings {
     pub seed: u32,
     /// Number of pixels in a row of the image.
     pub width: u32,
+    /// Most radiance, of the largest channel, of indirect light that a path brings at once; infinite for no limit.
+    pub clamp_indirect: f32,
 }
 
 impl PathSettings {

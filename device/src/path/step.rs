@@ -2,6 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
+use super::clamp::clamped;
 use super::guided::{Guided, may_guide};
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{load, max, min, outlined, sqrt};
@@ -263,10 +264,14 @@ impl Arrived<'_> for AtOnce {
 pub(super) struct Scattered {
     /// Index of the light that was drawn.
     pub(super) light: u32,
+    /// What was drawn of it.
+    pub(super) visible: VisibleLight,
     /// The result.
     pub(super) shaded: Shaded,
     /// Solid-angle density with which the BSDF draws the next direction, where paths may be guided; 0 of a delta lobe.
     pub(super) bsdf_pdf: f32,
+    /// Probability of the BSDF, where a guide might have drawn the direction; 1 elsewhere.
+    pub(super) of_bsdf: f32,
 }
 
 /// Prepares direct light of a light, and draws the next ray.
@@ -285,10 +290,10 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
     let u = Vec2::new(u0, u1);
     // SAFETY: as the caller promised.
-    let (response, bsdf_pdf, survival) = unsafe {
+    let (response, [bsdf_pdf, of_bsdf, survival]) = unsafe {
         match may_guide::<C>() {
             true => guided_response::<C>(scene, state, at, light.wi, uc, u),
-            false => (at.response::<C>(light.wi, uc, u), 0.0, 0.0),
+            false => (at.response::<C>(light.wi, uc, u), [0.0, 1.0, 0.0]),
         }
     };
     let shadow = direct_light::<C>(scene, settings, state, at, &light, response.lit);
@@ -297,11 +302,11 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
         Some(sample) => scatter::<C>(settings, state, at, sample, [u_rr, survival]),
         None => false,
     };
-    Scattered { light: index, shaded: Shaded { shadow, alive }, bsdf_pdf }
+    Scattered { light: index, visible: light, shaded: Shaded { shadow, alive }, bsdf_pdf, of_bsdf }
 }
 
 /// The response to light from the direction `light`, local frame, or zero, and the next direction, which a guide may draw;
-/// [`Scattered::bsdf_pdf`], and [`Guided::survival`].
+/// [`Scattered::bsdf_pdf`], [`Scattered::of_bsdf`], and [`Guided::survival`].
 ///
 /// # Safety
 /// As [`scatter_lit`].
@@ -313,7 +318,7 @@ unsafe fn guided_response<C: Compiled>(
     light: Vec3,
     uc: f32,
     u: Vec2,
-) -> (Response, f32, f32) {
+) -> (Response, [f32; 3]) {
     // SAFETY: as the caller promised.
     unsafe {
         let guided = Guided::at::<C>(scene, at);
@@ -337,7 +342,7 @@ unsafe fn guided_response<C: Compiled>(
         let bsdf_pdf =
             if is_of_drawn { of_drawn.pdf } else { response.sample.map_or(0.0, |sample| sample.pdf) };
         if guided.is_none() {
-            return (response, bsdf_pdf, survival);
+            return (response, [bsdf_pdf, 1.0, survival]);
         }
         if light != Vec3::ZERO {
             response.lit = guided.lit(at, at.frame.to_world(light), response.lit);
@@ -346,7 +351,7 @@ unsafe fn guided_response<C: Compiled>(
             Some(wi) => Some(guided.sample(at, wi, of_drawn)),
             None => response.sample.map(|sample| guided.of_bsdf(at, sample)),
         };
-        (response, bsdf_pdf, survival)
+        (response, [bsdf_pdf, guided.probability_of_bsdf(), survival])
     }
 }
 
@@ -534,7 +539,8 @@ pub(super) unsafe fn infinite_light<C: Compiled>(
             Some((_, pdf)) => light.pmf * pdf,
             None => light.pdf_from::<C>(scene, state.start(), state.ray.d),
         };
-        state.beta * le * emission_weight(settings, state.prev_pdf, pdf)
+        let brought = state.beta * le * emission_weight(settings, state.prev_pdf, pdf);
+        clamped::<C>(settings, state.depth, brought)
     }
 }
 
@@ -567,7 +573,7 @@ unsafe fn gather_emission<C: Compiled>(
         let light = unsafe { select::light_for::<C>(scene, light, index, (p, Facing(state.facing))) };
         light.pdf_li(p, state.passed + t, ng.dot(state.ray.d))
     });
-    state.l += state.beta * le * weight;
+    state.l += clamped::<C>(settings, state.depth, state.beta * le * weight);
 }
 
 #[inline(always)]
@@ -1040,6 +1046,7 @@ pub(super) fn direct_light<C: Compiled>(
     if ld == Vec3::ZERO {
         return None;
     }
+    let ld = clamped::<C>(settings, state.depth + 1, ld);
     let (ray, t_max) = shadow_ray(*o, sample.wi, sample.target);
     let holes = most_holes(scene, settings, state, sample.is_delta);
     Some(ShadowRay { ray, t_max, ld, holes })

@@ -45,7 +45,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     }
     let by_field = |sizes: &[usize]| sizes.iter().sum::<usize>() as u32;
     let (scene, settings, args) = (size("SceneView"), size("PathSettings"), size("MegakernelArgs"));
-    assert_eq!(settings, by_field(&[4; 6]), "PathSettings");
+    assert_eq!(settings, by_field(&[4; 7]), "PathSettings");
     assert_eq!(scene % 8, 0, "SceneView holds pointers");
     let fields = scene + 2 * 8 + 4 * 2 + settings + 4 * 7;
     assert_eq!(args, fields.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
@@ -124,7 +124,15 @@ fn render(
     let mut scene = empty_scene();
     (scene.nodes, scene.camera) = (&raw const root, camera(size));
     (scene.lights, scene.light_table, scene.light_count) = (&raw const sky, table.as_ptr(), 1);
-    let settings = PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 1, width: 1 };
+    let settings = PathSettings {
+        max_depth: 4,
+        rr_depth: 2,
+        direct: 0,
+        sampler: 0,
+        seed: 1,
+        width: 1,
+        clamp_indirect: f32::INFINITY,
+    };
     let total = layers * MegakernelArgs::invocations_per_layer(width, height);
     for part in 0..parts {
         let first_invocation = total * part / parts;
@@ -185,8 +193,18 @@ fn control_leaving_out_an_invocation_leaves_out_samples() {
 /// Camera rays pass through their pixel, all over it.
 #[test]
 fn camera_paths_start_in_their_pixel() {
-    let (size, settings) =
-        ([40, 20], PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 5, width: 40 });
+    let (size, settings) = (
+        [40, 20],
+        PathSettings {
+            max_depth: 4,
+            rr_depth: 2,
+            direct: 0,
+            sampler: 0,
+            seed: 5,
+            width: 40,
+            clamp_indirect: f32::INFINITY,
+        },
+    );
     let mut scene = empty_scene();
     scene.camera = camera(size);
     let mut quadrants = [0; 4];

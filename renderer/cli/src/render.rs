@@ -44,7 +44,7 @@ use super::noise::NoiseArgs;
 use super::resume::{CompleteImage, Found, ResumeArgs, Wanted, path_of};
 use super::shard::{ShardArgs, Share};
 use super::summary::{tell, wrote};
-use super::values::{self, RrDepth};
+use super::values::{self, Clamp, RrDepth};
 use super::{
     ChartFile, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json, say,
     say_text, signals, stage_times,
@@ -188,6 +188,10 @@ pub(super) struct SettingArgs {
     /// Most memory that learning that takes, MiB [default: 256]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=65536))]
     guiding_memory: Option<u32>,
+
+    /// Most radiance that indirect light brings to a sample at once, or off, the default: less noise, and less light
+    #[arg(long, value_name = "X", value_parser = values::clamp_indirect, allow_negative_numbers = true)]
+    clamp_indirect: Option<Clamp>,
 
     /// Masking and shadowing of microfacets
     #[arg(long, value_name = "NAME", value_parser = values::named(Masking::NAMES))]
@@ -916,6 +920,7 @@ impl SettingArgs {
             (&["lights"], self.lights.map(|_| "--lights")),
             (&["guiding"], self.guiding.map(|_| "--guiding")),
             (&["guiding_memory"], self.guiding_memory.map(|_| "--guiding-memory")),
+            (&["clamp_indirect"], self.clamp_indirect.map(|_| "--clamp-indirect")),
             (&["masking"], self.masking.map(|_| "--masking")),
         ];
         let (_, rest) = keys.split_first().filter(|(first, _)| *first == "render")?;
@@ -937,6 +942,7 @@ impl SettingArgs {
             lights: self.lights,
             guiding: self.guiding,
             guiding_memory: self.guiding_memory,
+            clamp_indirect: self.clamp_indirect.map(|clamp| clamp.0),
             masking: self.masking,
         }
     }

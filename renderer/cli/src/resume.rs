@@ -11,7 +11,7 @@ use renderer::denoise::LAYER as DENOISED;
 use renderer::render::aov::{AovPlan, layers_of};
 use renderer::render::{Checkpoints, ErrorGoal, Identity, Kept, NoiseGoal, ResumeError, Resumed};
 use torrance_image::film::encode::ExrDepth;
-use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
+use torrance_image::film::layers::{CLAMP_INDIRECT, SAMPLES, STDERR, Samples};
 use torrance_image::film::ranges::SampleRanges;
 use torrance_image::film::write::{Destination, Target};
 use torrance_image::film::{Film, Format, ImageEstimate, Layers, Pixel, Shard, Statistics, read_layers};
@@ -376,7 +376,9 @@ fn check_same(layers: &Layers, identity: &Identity) -> Result<(), String> {
         return Err(format!("it has {size} pixels, not {}", identity["size"]));
     }
     let differing = identity.iter().filter_map(|(name, wanted)| {
-        let found = layers.attributes.get(attribute_of(name)?)?;
+        let found = layers.attributes.get(attribute_of(name)?).map(String::as_str);
+        // Images that are not clamped say nothing of it.
+        let found = found.or((name == "clamping").then_some("off"))?;
         (found != wanted).then(|| format!("its {name} is {found}, not {wanted}"))
     });
     let differing: Vec<_> = differing.collect();
@@ -415,6 +417,7 @@ fn attribute_of(name: &str) -> Option<&'static str> {
         "sampler" => Some("sampler"),
         "direct" => Some("direct"),
         "masking" => Some("masking"),
+        "clamping" => Some(CLAMP_INDIRECT),
         "longest path" => Some("maxDepth"),
         "Russian roulette" => Some("rrDepth"),
         _ => None,

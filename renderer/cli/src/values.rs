@@ -18,7 +18,7 @@ use torrance_image::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use torrance_image::metrics::{Metric, Threshold};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::{
-    BYTES_PER_PIXEL, MAX_DEPTH, MAX_SPP, check_memory, check_size, memory_for_film,
+    BYTES_PER_PIXEL, LEAST_CLAMP, MAX_DEPTH, MAX_SPP, MOST_CLAMP, check_memory, check_size, memory_for_film,
 };
 use torrance_system::MOST_THREADS;
 pub(super) use torrance_text::duration as time;
@@ -182,6 +182,20 @@ pub(super) fn rr_depth(text: &str) -> Result<RrDepth, String> {
     let depth = whole(text, 0, MAX_DEPTH).map_err(|e| format!("{e}, or off"))?;
     Ok(RrDepth(Some(depth)))
 }
+
+/// Most radiance of indirect light: `Some(None)` for no limit.
+pub(super) fn clamp_indirect(text: &str) -> Result<Clamp, String> {
+    if text == "off" {
+        return Ok(Clamp(None));
+    }
+    let range = LEAST_CLAMP..=MOST_CLAMP;
+    let expected = format!("expected a radiance from {LEAST_CLAMP} to {MOST_CLAMP}, or off");
+    number(text, |x| range.contains(x), expected).map(|most| Clamp(Some(most)))
+}
+
+/// Most radiance of indirect light. A type of its own, because clap takes `Option` for a missing flag.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Clamp(pub(super) Option<f32>);
 
 /// Time between checkpoints, or off.
 pub(super) fn checkpoint(text: &str) -> Result<CheckpointTime, String> {

@@ -9,7 +9,7 @@ use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 use rayon::prelude::*;
-use torrance_scene::{Clip, HiddenNormals, Holes};
+use torrance_scene::{Clip, Guiding, HiddenNormals, Holes};
 
 use super::SceneData;
 
@@ -60,12 +60,18 @@ impl SceneData {
     /// many of a pixel, and what else is said.
     pub fn key_of_render(&self, fingerprint: u64, spp: u32, else_said: &str) -> u64 {
         let mut hash = Fnv1a(fingerprint);
-        let PathSettings { max_depth, rr_depth, direct, sampler, seed, .. } = self.settings;
+        let PathSettings { max_depth, rr_depth, direct, sampler, seed, clamp_indirect, .. } = self.settings;
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
         hash.add(&[self.hidden_normals as u32, self.holes as u32, self.hides_emitters.into()]);
         hash.add(self.pictures.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));
         if !self.lights.tree.nodes.is_empty() {
             hash.add(&self.lights.tree.nodes);
+        }
+        if clamp_indirect < f32::INFINITY {
+            hash.add(&[clamp_indirect.to_bits()]);
+        }
+        if self.guiding.guiding != Guiding::Off {
+            hash.add(&[self.guiding.guiding as u64, self.guiding.memory]);
         }
         hash.add(else_said.as_bytes());
         hash.0

@@ -6,6 +6,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use bytemuck::Zeroable;
 use device::light::LightNode;
 use device::light::tree::WIDTH;
+use device::rng::{pcg4d, uniform};
 use glam::{Quat, Vec3};
 
 /// Lights close together, or one.
@@ -76,6 +77,15 @@ impl Cluster {
         0.5 * (self.bounds[0] + self.bounds[1])
     }
 
+    /// What it brings to a point if nothing is in the way.
+    fn brings(&self, p: Vec3) -> f64 {
+        let to = p - self.center();
+        let distance2 = to.length_squared().max(self.radius * self.radius).max(f32::MIN_POSITIVE);
+        let Cone { axis, theta_o, theta_e } = self.cone;
+        let beyond = (axis.angle_between(to) - theta_o).max(0.0);
+        if beyond < theta_e { f64::from(self.intensity * beyond.cos() / distance2) } else { 0.0 }
+    }
+
     fn union(self, other: Self) -> Self {
         let [[a, b], [c, d]] = [self.bounds, other.bounds];
         let bounds = [a.min(c), b.max(d)];
@@ -97,6 +107,37 @@ pub struct LightTree {
     pub nodes: Vec<LightNode>,
     /// The place of each light: [`WIDTH`] times the number of its node, and which child.
     pub places: Vec<u32>,
+}
+
+/// Points at which it is seen whether a tree pays.
+const POINTS: u32 = 64;
+/// Lights that are looked at there, at most.
+const LIGHTS: usize = 1 << 14;
+/// How many times as large a second moment makes up for a level of the tree.
+const LEAST_GAIN: f64 = 2.0;
+
+/// Whether choosing by the tree pays: how many times as large the second moment of unoccluded light is, at points among the lights, if they
+/// are chosen by weights instead of by what each brings there, held against the levels of the tree.
+pub(super) fn pays(lights: &[Cluster], weights: &[f64]) -> bool {
+    let bounds = lights.iter().map(|light| light.bounds).reduce(|[a, b], [c, d]| [a.min(c), b.max(d)]);
+    let Some([low, high]) = bounds else { return false };
+    let some: Vec<_> = lights.iter().zip(weights).step_by(lights.len().div_ceil(LIGHTS)).collect();
+    let all: f64 = some.iter().map(|(_, weight)| **weight).sum();
+    let gain = |point: u32| {
+        let [x, y, z, _] = pcg4d([point, 0x11c4_7e3b, 1, 2]).map(uniform);
+        let p = low + (high - low) * Vec3::new(x, y, z);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for (light, weight) in &some {
+            let brought = light.brings(p);
+            sum += brought;
+            squares += brought * brought * all / weight.max(f64::MIN_POSITIVE);
+        }
+        if sum > 0.0 { squares / (sum * sum) } else { 0.0 }
+    };
+    let mut gains: Vec<f64> = (0..POINTS).map(gain).collect();
+    let median = *gains.select_nth_unstable_by(POINTS as usize / 2, f64::total_cmp).1;
+    let levels = (lights.len() as f64).ln() / (WIDTH as f64).ln();
+    median > LEAST_GAIN * levels.max(1.0)
 }
 
 /// A tree whose nodes have two children.

@@ -17,7 +17,7 @@ use torrance_scene::{
 };
 
 use super::guide::{WORDS, firsts, guide_table};
-use super::light_tree::{Cluster, Cone, LightTree};
+use super::light_tree::{self, Cluster, Cone, LightTree};
 use super::shapes::{Flat, ShapeOf};
 use super::{Pictures, Swatches, sky};
 
@@ -195,9 +195,6 @@ fn mix(all: &mut [Weighted], sources: &[(usize, LightSource)]) {
     }
 }
 
-/// Lights with a place from which on a tree chooses among them, if it is not said what does: it takes the time of a few percent of a path.
-const TREE_PAYS: usize = 16;
-
 fn finish(
     mut all: Vec<Weighted>,
     sources: Vec<(usize, LightSource)>,
@@ -215,7 +212,7 @@ fn finish(
     // Those with a place come first.
     let placed: Vec<Cluster> = all.iter().map_while(|light| light.place).collect();
     let is_by_tree = match selection {
-        LightSelection::Auto => placed.len() >= TREE_PAYS,
+        LightSelection::Auto => light_tree::pays(&placed, &powers),
         LightSelection::Tree => !placed.is_empty(),
         LightSelection::Power => false,
     };

@@ -102,8 +102,6 @@ pub struct GuidingPlan {
     pub guiding: Guiding,
     /// Most memory that learning takes, bytes.
     pub memory: u64,
-    /// Samples per pixel of the image, by which it is decided how much to learn.
-    pub spp: u32,
 }
 
 /// Numbers of a scene's parts, as programs are told them, too: fields are added, never renamed.
@@ -298,6 +296,7 @@ impl SceneData {
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
                 .and(Features::BLUE_NOISE.when(render.sampler == SamplerKind::BlueNoise))
                 .and(Features::GUIDING.when(render.guiding == Guiding::On))
+                .and(Features::CLAMPING.when(render.clamp_indirect.is_some()))
                 .and(Features::CLIPPING.when(description.camera.clip != Clip::DEFAULT)),
             families: Families::new(description, &materials),
             geometry: Geometry::default(),
@@ -312,11 +311,7 @@ impl SceneData {
             clip: description.camera.clip,
             camera: camera::record(&description.camera, render.width, render.height),
             settings: settings(render),
-            guiding: GuidingPlan {
-                guiding: render.guiding,
-                memory: u64::from(render.guiding_memory) << 20,
-                spp: render.spp,
-            },
+            guiding: GuidingPlan { guiding: render.guiding, memory: u64::from(render.guiding_memory) << 20 },
             width: render.width,
             height: render.height,
             stats: Stats::default(),
@@ -389,5 +384,6 @@ fn settings(render: &RenderSettings) -> PathSettings {
         sampler: render.sampler as u32,
         seed: render.seed,
         width: render.width,
+        clamp_indirect: render.clamp_indirect.unwrap_or(f32::INFINITY),
     }
 }

@@ -58,6 +58,8 @@ pub(super) struct Examination {
     verdict: Verdict,
     /// Thresholds that are exceeded, in words.
     pub(super) exceeded: Vec<String>,
+    /// The radiances that indirect light is clamped to, of the image and the reference.
+    pub(super) clamped: [Option<f32>; 2],
     pub(super) measured: Measurement,
 }
 
@@ -184,7 +186,7 @@ pub(super) fn look(
         flip,
         images: None,
     };
-    Ok(Examination { verdict, exceeded, measured })
+    Ok(Examination { verdict, exceeded, clamped: [result.clamped, reference.clamped], measured })
 }
 
 fn metrics(

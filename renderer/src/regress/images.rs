@@ -203,7 +203,8 @@ impl Images for Scene<'_> {
             let rejected = film.rejected();
             self.log += &format!("{rejected} of {all} samples were NaN or infinite and were left out\n");
         }
-        Ok(ImageEstimate::from(film))
+        let most = self.scene.settings.clamp_indirect;
+        Ok(ImageEstimate { clamped: most.is_finite().then_some(most), ..ImageEstimate::from(film) })
     }
 
     fn log(&self) -> &str {

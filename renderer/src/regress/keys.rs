@@ -22,6 +22,7 @@ const RENDERING: &[&str] = &[
     "lights",
     "guiding",
     "guiding_memory",
+    "clamp_indirect",
     "masking",
 ];
 

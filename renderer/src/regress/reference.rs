@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use torrance_image::compare::source::{self, Knowledge, Source, SourceError};
 use torrance_image::film::encode::{self, EncodeError, Exr, SOFTWARE, Settings, encode_layers};
 use torrance_image::film::estimate::{Noise, PIXEL_FILTER};
-use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
+use torrance_image::film::layers::{CLAMP_INDIRECT, SAMPLES, STDERR, Samples};
 use torrance_image::film::{Format, ImageEstimate, Layers};
 
 use super::images::Stop;
@@ -77,6 +77,9 @@ pub(super) fn encode(
         return encode::encode(&measured.image, format, &settings, &about).map(|e| e.bytes);
     }
     let mut layers = Layers { attributes, ..Layers::from(&measured.image) };
+    if let Some(most) = measured.clamped {
+        layers.attributes.insert(CLAMP_INDIRECT.into(), most.to_string());
+    }
     if let Some(Noise { stderr, samples, is_independent }) = &measured.noise {
         if *is_independent {
             layers.attributes.insert(PIXEL_FILTER.into(), "box".into());

@@ -27,6 +27,7 @@ pub(super) fn describe(case: &Case, seen: &Examination, whole: Region) -> Vec<St
         }
         None => sentences.push("Nothing is known of noise: judged by bounds of metrics.".to_owned()),
     }
+    sentences.extend(verdict::clamping(seen.clamped, NAMES));
     sentences
 }
 

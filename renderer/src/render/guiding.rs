@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use device::guiding::key::{Bounds, DIGITS, KEY_BITS};
 use device::guiding::{
-    FitArgs, Guide as GuideView, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView,
+    FitArgs, Guide as GuideView, GuideNode, KeepArgs, Mixture, Record, Span, SplitArgs, TreeView, Trial,
 };
 use device::path::stage::stages;
 use device::path::{LearnArgs, VERTICES};
@@ -13,8 +13,11 @@ use glam::Vec3;
 use primitives::Ptr;
 use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::{Length, Primitives, RadixSort, Select, Temp};
+use torrance_scene::Guiding;
+use torrance_scene::limits::MAX_SPP;
 
 use crate::assemble::SceneData;
+use worth::Worth;
 
 /// Most paths of a launch.
 const PATHS: u32 = 1 << 18;
@@ -28,29 +31,52 @@ const FIRST: u32 = 1 << 31;
 /// Of the paths of the image, as many are learnt from beforehand: one in so many.
 const PART: u64 = 8;
 
-/// Rounds in which they are.
+/// Rounds in which they are, and rounds of which the first ones are to show whether it pays.
 const ROUNDS: u32 = 6;
+const ROUNDS_WITH_TRIAL: u32 = 9;
 
 /// Fewest and most paths that are learnt from.
 const LESSONS: [u64; 2] = [1 << 16, 1 << 22];
 
 /// A region with as many records is divided.
-const MANY: u32 = 2048;
+const MANY: u32 = 1024;
 
 /// One with fewer is left to its parent.
-const FEW: u32 = 256;
+const FEW: u32 = 128;
+
+/// To see whether guiding pays, as many paths are learnt from at most, unless it seems to: one in so many of those of the image, on a GPU
+/// and on a CPU.
+const PART_OF_TRIALS: [u64; 2] = [128, 512];
+
+/// Fewest paths of an image for which it is worth a trial, on a GPU and on a CPU.
+const LEAST_TO_TRY: [u64; 2] = [1 << 25, 1 << 23];
+
+/// How many times as much variance makes up for what guided paths take more, on a GPU and on a CPU.
+const LEAST_GAIN: [f64; 2] = [2.2, 3.7];
+
+/// Samples per pixel that a render is taken to have if it ends by something else.
+const SPP_OF_OPEN_RENDERS: u32 = 256;
 
 /// What guides paths, in the memory of a back end.
 pub(super) struct Guide<B: Primitives> {
     nodes: B::Buf<GuideNode>,
     mixtures: B::Buf<Mixture>,
     bounds: Bounds,
-    /// What learning it took.
-    pub(super) lesson: Lesson,
+    /// Records that it was made of.
+    records: u32,
+    /// Number of its regions.
+    regions: u32,
 }
 
-/// What learning took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+/// What came of learning.
+pub(super) struct Learnt<B: Primitives> {
+    pub(super) lesson: Lesson,
+    /// What guides the paths of the image, if anything is to.
+    pub(super) guide: Option<Guide<B>>,
+}
+
+/// What learning took, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Lesson {
     /// Paths.
     pub paths: u64,
@@ -61,6 +87,10 @@ pub struct Lesson {
     /// Time.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
+    /// How many times as much variance the image is expected to have without a guide, as the last round was guided.
+    pub gain: f64,
+    /// Whether the paths of the image are guided.
+    pub is_used: bool,
 }
 
 fn seconds<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
@@ -74,10 +104,30 @@ impl<B: Primitives> Guide<B> {
     }
 }
 
+/// Paths of an image of so many samples per pixel.
+fn paths_of_image(scene: &SceneData, spp: u32) -> u64 {
+    let spp = if spp == MAX_SPP { SPP_OF_OPEN_RENDERS } else { spp };
+    u64::from(scene.width) * u64::from(scene.height) * u64::from(spp)
+}
+
+/// The number for a kind of machine.
+const fn of_machine<B: Primitives, T: Copy>([gpu, cpu]: [T; 2]) -> T {
+    if B::FOLDS_FILMS { cpu } else { gpu }
+}
+
+/// Whether there is anything to learn, or to try, for an image of so many samples per pixel.
+pub(super) fn is_wanted<B: Primitives>(scene: &SceneData, spp: u32) -> bool {
+    match scene.guiding.guiding {
+        Guiding::On => true,
+        Guiding::Auto => paths_of_image(scene, spp) >= of_machine::<B, _>(LEAST_TO_TRY),
+        Guiding::Off => false,
+    }
+}
+
 /// Bytes that a path takes while it leaves records.
 const BYTES_OF_PATH: u64 = {
     let slot = size_of::<Record>() + size_of::<u64>() + size_of::<u8>() + size_of::<f32>() + size_of::<u32>();
-    VERTICES as u64 * slot as u64
+    VERTICES as u64 * slot as u64 + size_of::<Trial>() as u64
 };
 
 /// Bytes that a record takes: itself, its key and number before and after they are sorted, and what sorting takes beside; and its part of
@@ -106,6 +156,7 @@ struct School<'a, B: Primitives> {
     slot_keys: B::Buf<u64>,
     flags: B::Buf<u8>,
     throughputs: B::Buf<f32>,
+    trials: B::Buf<Trial>,
     chosen: B::Buf<u32>,
     count: B::Buf<u32>,
     records: B::Buf<Record>,
@@ -122,6 +173,8 @@ struct School<'a, B: Primitives> {
     paths: u32,
     /// Number of the next path.
     next: u32,
+    /// What the paths of the last round were worth.
+    worth: Worth,
 }
 
 /// Makes ready what [`learn`] launches.
@@ -133,37 +186,44 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B) -> Result<(), Error> {
 }
 
 /// Learns what guides the paths of a scene, in rounds of which each has twice as many paths as the one before. `ends` is told which part
-/// of them has been taken, and says whether to give up, for `None`. Of the time that there is, if it is limited, rounds begin in the first
-/// tenth alone.
+/// of them has been taken, and says whether to give up, for `None`. The image is to have so many samples per pixel. Of the time that there
+/// is, if it is limited, rounds begin in the first tenth alone.
 pub(super) fn learn<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     view: SceneView,
-    time: Option<Duration>,
+    (spp, time): (u32, Option<Duration>),
     ends: &mut dyn FnMut(f64) -> bool,
-) -> Result<Option<Guide<B>>, Error> {
+) -> Result<Option<Learnt<B>>, Error> {
     let begin = Instant::now();
-    let all = u64::from(scene.width) * u64::from(scene.height) * u64::from(scene.guiding.spp);
+    let all = paths_of_image(scene, spp);
     let paths = (all / PART).clamp(LESSONS[0], LESSONS[1]) as u32;
+    let (is_trial, least_gain) = (scene.guiding.guiding == Guiding::Auto, of_machine::<B, _>(LEAST_GAIN));
     let mut school = School::new(backend, scene, view, paths)?;
     school.find_bounds()?;
     let mut guide = school.guide(0)?;
-    let mut taken = 0;
-    for round in 0..ROUNDS {
-        if time.is_some_and(|time| 10 * begin.elapsed() > time) {
+    let (mut taken, mut gain) = (0, 1.0);
+    let rounds = if is_trial { ROUNDS_WITH_TRIAL } else { ROUNDS };
+    for round in 0..rounds {
+        let paths_of_round = (paths >> rounds) << round;
+        let is_too_much = u64::from(taken + paths_of_round) > all / of_machine::<B, _>(PART_OF_TRIALS);
+        let is_over = time.is_some_and(|time| 10 * begin.elapsed() > time);
+        if is_over || is_trial && is_too_much && gain < least_gain {
             break;
         }
-        let Some(records) = school.round((paths >> ROUNDS) << round, guide.view(), &mut |taken| {
-            ends(f64::from(taken) / f64::from(paths))
-        })?
+        let Some(records) = school
+            .round(paths_of_round, guide.view(), &mut |taken| ends(f64::from(taken) / f64::from(paths)))?
         else {
             return Ok(None);
         };
+        gain = school.worth.gain();
         guide = school.guide(records)?;
         taken = school.next - FIRST - PILOT;
     }
-    guide.lesson = Lesson { paths: taken.into(), time: begin.elapsed(), ..guide.lesson };
-    Ok(Some(guide))
+    let Guide { records, regions, .. } = guide;
+    let is_used = !is_trial || gain >= least_gain;
+    let lesson = Lesson { paths: taken.into(), records, regions, time: begin.elapsed(), gain, is_used };
+    Ok(Some(Learnt { lesson, guide: is_used.then_some(guide) }))
 }
 
 impl<'a, B: Primitives> School<'a, B> {
@@ -183,6 +243,7 @@ impl<'a, B: Primitives> School<'a, B> {
             slot_keys: backend.zeroed(LABEL, slots)?,
             flags: backend.zeroed(LABEL, slots)?,
             throughputs: backend.zeroed(LABEL, slots)?,
+            trials: backend.zeroed(LABEL, paths as usize)?,
             chosen: backend.zeroed(LABEL, slots)?,
             count: backend.zeroed(LABEL, 1)?,
             records: backend.zeroed(LABEL, all)?,
@@ -199,6 +260,7 @@ impl<'a, B: Primitives> School<'a, B> {
             most,
             paths,
             next: FIRST,
+            worth: Worth::new([1; 2], 0),
         })
     }
 
@@ -214,6 +276,7 @@ impl<'a, B: Primitives> School<'a, B> {
             + of::<B, _>(&self.slot_keys)
             + of::<B, _>(&self.flags)
             + of::<B, _>(&self.throughputs)
+            + of::<B, _>(&self.trials)
             + of::<B, _>(&self.chosen)
             + of::<B, _>(&self.records)
             + self.keys.iter().map(of::<B, _>).sum::<usize>()
@@ -237,6 +300,7 @@ impl<'a, B: Primitives> School<'a, B> {
             keys: Ptr::new(self.slot_keys.ptr()),
             flags: Ptr::new(self.flags.ptr()),
             throughputs: Ptr::new(self.throughputs.ptr()),
+            trials: Ptr::new(self.trials.ptr()),
         };
         self.next += paths;
         // SAFETY: the buffers have the room, and live until the back end has been waited for.
@@ -275,6 +339,7 @@ impl<'a, B: Primitives> School<'a, B> {
         ends: &mut dyn FnMut(u32) -> bool,
     ) -> Result<Option<u32>, Error> {
         let (mut left, mut first) = (paths, 0);
+        self.worth = Worth::new([self.scene.width, self.scene.height], self.scene.settings.seed);
         while left > 0 && first < self.most {
             let paths = left.min(self.paths);
             left -= paths;
@@ -299,6 +364,9 @@ impl<'a, B: Primitives> School<'a, B> {
             let mut count = [0];
             self.backend.read(&self.count, &mut count)?;
             first = first.saturating_add(count[0]).min(self.most);
+            let mut trials = vec![Trial::default(); self.trials.len()];
+            self.backend.read(&self.trials, &mut trials)?;
+            self.worth.add(self.next - paths, &trials[..paths as usize]);
             if ends(self.next - FIRST - PILOT) {
                 return Ok(None);
             }
@@ -313,7 +381,7 @@ impl<'a, B: Primitives> School<'a, B> {
         let most_regions = SplitArgs::most_regions(records, MANY, FEW);
         let mixtures = self.backend.zeroed(LABEL, most_regions as usize)?;
         let bounds = self.view.guide.bounds;
-        let mut guide = Guide { nodes, mixtures, bounds, lesson: Lesson { records, ..Lesson::default() } };
+        let mut guide = Guide { nodes, mixtures, bounds, records, regions: 0 };
         if records == 0 {
             return Ok(guide);
         }
@@ -352,7 +420,7 @@ impl<'a, B: Primitives> School<'a, B> {
         // SAFETY: as above.
         unsafe { self.backend.launch::<stages::guide_fit>(args)? };
         self.backend.synchronize()?;
-        guide.lesson.regions = regions[0];
+        guide.regions = regions[0];
         Ok(guide)
     }
 }
@@ -364,6 +432,8 @@ fn nodes_of(records: u32) -> usize {
 
 /// The label of the memory of guides.
 const LABEL: &str = "guiding";
+
+mod worth;
 
 #[cfg(test)]
 mod tests;

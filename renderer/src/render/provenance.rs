@@ -1,6 +1,7 @@
 //! Provenance: the render's metadata in image files.
 
 use torrance_image::film::encode::{Provenance, SOFTWARE};
+use torrance_image::film::layers::CLAMP_INDIRECT;
 use torrance_scene::{Named, RenderSettings};
 
 use super::aov::of_camera;
@@ -86,6 +87,7 @@ pub fn identity(
     };
     let lights = if scene.lights.tree.nodes.is_empty() { "power" } else { "tree" };
     let roulette = settings.rr_depth.map_or("off".into(), |n| n.to_string());
+    let clamping = settings.clamp_indirect.map_or("off".into(), |most| most.to_string());
     let all = [
         ("scene", format!("{scene_hash:016x}")),
         ("size", format!("{}x{}", scene.width, scene.height)),
@@ -95,6 +97,7 @@ pub fn identity(
         ("direct", settings.direct.word().into()),
         ("lights", lights.into()),
         ("guiding", settings.guiding.word().into()),
+        ("clamping", clamping),
         ("masking", settings.masking.word().into()),
         ("longest path", settings.max_depth.to_string()),
         ("Russian roulette", roulette),
@@ -112,11 +115,13 @@ pub fn identity(
 
 /// The settings of a render, by the names of their attributes.
 fn attributes(settings: &RenderSettings) -> Vec<(&'static str, String)> {
-    vec![
+    let always = [
         ("sampler", settings.sampler.word().into()),
         ("direct", settings.direct.word().into()),
         ("masking", settings.masking.word().into()),
         ("maxDepth", settings.max_depth.to_string()),
         ("rrDepth", settings.rr_depth.map_or("off".into(), |n| n.to_string())),
-    ]
+    ];
+    let clamping = settings.clamp_indirect.map(|most| (CLAMP_INDIRECT, most.to_string()));
+    always.into_iter().chain(clamping).collect()
 }

@@ -11,7 +11,7 @@ use super::films::{Films, MEAN, RawFilms};
 use super::{
     Begun, Error, Integrator, Job, Launches, Part, Rendered, Run, Uploaded, finish_with, prepare, upload_now,
 };
-use crate::assemble::{Families, SceneData};
+use crate::assemble::{Families, GuidingPlan, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
 /// that is the same, the memory of paths under way, which integrator is faster, and how large launches have to be. Images are
@@ -46,6 +46,7 @@ struct RunConditions {
     spp: u32,
     size: [u32; 2],
     features: Features,
+    guiding: GuidingPlan,
     families: Families,
 }
 
@@ -110,6 +111,7 @@ impl<B: Primitives> Session<B> {
             spp,
             size: [scene.width, scene.height],
             features: scene.features,
+            guiding: scene.guiding,
             families: scene.families.clone(),
         };
         let goes_on = |(_, of): &(Run<B>, RunConditions)| *of == conditions && !options.stage_times;

@@ -93,7 +93,7 @@ pub struct IntegratorSummary {
     megakernel_mpaths_per_s: Option<f64>,
     /// Millions of paths per second of the wavefront, if both were tried.
     wavefront_mpaths_per_s: Option<f64>,
-    /// What the paths were guided by, if they were.
+    /// What was learnt of guiding, if anything was.
     guiding: Option<Lesson>,
 }
 
@@ -137,8 +137,15 @@ impl fmt::Display for IntegratorSummary {
             None => f.write_str(self.name)?,
         }
         match &self.guiding {
-            Some(Lesson { paths, time, .. }) => {
+            Some(Lesson { paths, time, is_used: true, .. }) => {
                 write!(f, ", guided by what {paths} paths learnt in {:.2} s", time.as_secs_f64())
+            }
+            Some(Lesson { paths, time, gain, .. }) => {
+                let (seconds, gain) = (time.as_secs_f64(), gain.max(1.0));
+                write!(
+                    f,
+                    ", not guided: variance would be {gain:.1} times less, as {paths} paths told in {seconds:.2} s"
+                )
             }
             None => Ok(()),
         }

@@ -92,7 +92,7 @@ pub struct IntegratorChoice {
     pub integrator: Contestant,
     /// Paths per second of megakernel and wavefront, if it was chosen by measuring them.
     pub rates: Option<[f64; 2]>,
-    /// What its paths were guided by, if they were.
+    /// What was learnt of guiding, if anything was.
     pub guiding: Option<Lesson>,
 }
 
@@ -184,6 +184,11 @@ impl<B: Primitives> Tracer<B> {
             limit: options.launches.at(Duration::ZERO),
             guiding: None,
         })
+    }
+
+    /// Gives the memory of the wavefront back: nothing more is traced.
+    pub(super) fn give_pool_up(&mut self) {
+        self.wavefront = None;
     }
 
     /// Takes the samples of `args`; `S` is the megakernel.

@@ -184,7 +184,10 @@ impl Sweep<'_> {
             cleaner.map(|cleaner| cleaner.cleaned(rendered, &self.plan.variants[i].scene)).transpose();
         let uncleaned = clean.as_ref().err().map(|e| format!("{}: not denoised: {e}", self.plan.name(i)));
         let stored = StoredVariant {
-            measured: ImageEstimate::from(&rendered.film),
+            measured: ImageEstimate {
+                clamped: self.plan.variants[i].settings.clamp_indirect,
+                ..ImageEstimate::from(&rendered.film)
+            },
             clean: clean.unwrap_or_default(),
             record: RenderRecord::from(rendered),
         };

@@ -53,6 +53,31 @@ fn closed_sphere_cut_off() {
     }
 }
 
+/// What light brings that has scattered n times is 2⁻ⁿ⁻¹, of which the camera sees all for n < 2, and no more than the limit beyond.
+#[test]
+fn closed_sphere_with_clamped_light() {
+    let mut scene = closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+    (scene.render.direct, scene.render.rr_depth) = (Direct::Bsdf, None);
+    for most in [1.0, 0.1, 0.05, 0.001] {
+        scene.render.clamp_indirect = Some(most);
+        let brought = |n: u32| 0.5_f64.powi(n as i32 + 1);
+        let most = f64::from(most);
+        let expected =
+            (0..scene.render.max_depth).map(|n| if n < 2 { brought(n) } else { brought(n).min(most) }).sum();
+        is_everywhere(&format!("closed sphere, clamped to {most}"), &scene, 64, &|_| expected);
+    }
+}
+
+/// Whatever the estimator, next to nothing is left of indirect light.
+#[test]
+fn closed_sphere_without_indirect_light() {
+    let mut scene = closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+    scene.render.clamp_indirect = Some(1e-6);
+    for_each_estimator(&scene, |name, scene| {
+        is_everywhere(&format!("closed sphere, clamped, {name}"), scene, 2048, &|_| 0.75);
+    });
+}
+
 #[test]
 fn control_closed_sphere_rejects_pdf_off_by_2_percent() {
     let scene = assembled(&closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 }));

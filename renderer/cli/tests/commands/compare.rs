@@ -34,6 +34,36 @@ fn grey(folder: &Folder, name: &str, value: f32, more: &[Channel<'_>]) {
     exr(folder, name, &[&rgb, more].concat());
 }
 
+#[test]
+fn clamped_images_are_told_from_others() {
+    let folder = Folder::new();
+    let renders: [(&str, &[&str]); 5] = [
+        ("a.exr", &[]),
+        ("b.exr", &["--seed=2"]),
+        ("never.exr", &["--seed=3", "--clamp-indirect=1e6"]),
+        ("as-seldom.exr", &["--seed=5", "--clamp-indirect=1e6"]),
+        ("often.exr", &["--seed=4", "--clamp-indirect=0.001"]),
+    ];
+    for (name, more) in renders {
+        let outcome =
+            folder.run(&[&["render", "scene.toml", "-o", name, "--spp=64", "--size=48x32"], more].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+    let compared = |a: &str, b: &str| folder.run(&["compare", a, b]);
+    for (a, b) in [("a.exr", "b.exr"), ("never.exr", "as-seldom.exr")] {
+        let outcome = compared(a, b);
+        assert!(outcome.code == Some(0) && !outcome.stdout.contains("Biased"), "{outcome:?}");
+    }
+    let outcome = compared("a.exr", "never.exr");
+    let told = "Biased: in B indirect light is clamped to 1000000, in A it is not;";
+    assert!(outcome.code == Some(0) && outcome.stdout.contains(told), "{outcome:?}");
+    let outcome = compared("often.exr", "a.exr");
+    let told = "Biased: in A indirect light is clamped to 0.001, in B it is not;";
+    assert!(outcome.code == Some(1) && outcome.stdout.contains(told), "{outcome:?}");
+    let outcome = folder.run(&["merge", "a.exr", "never.exr", "-o", "m.exr"]);
+    assert!(outcome.code == Some(2) && outcome.stderr.contains("clamp"), "{outcome:?}");
+}
+
 /// Random numbers of an exponential distribution with mean 1.
 struct Noise(u64);
 

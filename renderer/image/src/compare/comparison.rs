@@ -34,6 +34,8 @@ pub struct Comparison {
     pub only_one_finite: [usize; 2],
     /// The verdict, in coordinates of the whole images.
     pub judgement: Result<Judgement, NoVerdict>,
+    /// The radiances that indirect light of the images was clamped to.
+    pub clamped: [Option<f32>; 2],
 }
 
 /// Why there is no verdict.
@@ -100,7 +102,8 @@ pub fn compare(images: Images, settings: &Settings) -> Result<Comparison, Compar
     };
     let noise = judgement.is_ok().then_some([a.noise.as_ref(), b.noise.as_ref()]);
     let bias = Bias::new(&pair, noise).ok_or(CompareError::NothingFinite)?;
-    Ok(Comparison { region, pair, metrics, bias, only_one_finite, judgement })
+    let clamped = [a.clamped, b.clamped];
+    Ok(Comparison { region, pair, metrics, bias, only_one_finite, judgement, clamped })
 }
 
 impl Comparison {
@@ -121,7 +124,7 @@ impl Comparison {
                 out
             }
         };
-        equal.into_iter().chain(verdict).collect()
+        equal.into_iter().chain(verdict).chain(words::clamping(self.clamped, names)).collect()
     }
 
     /// A difference map in false colours, that of the evidence if there is a verdict and no other is asked for. Where images
@@ -168,7 +171,8 @@ pub fn crop(measured: &ImageEstimate, region: Region) -> ImageEstimate {
         samples: noise.samples.as_ref().map(|s| cut(s, width, region)),
         is_independent: noise.is_independent,
     });
-    ImageEstimate { image: crop_image(&measured.image, region), noise, rounding: measured.rounding }
+    let &ImageEstimate { rounding, clamped, .. } = measured;
+    ImageEstimate { image: crop_image(&measured.image, region), noise, rounding, clamped }
 }
 
 /// Crops an image to a region.
@@ -197,7 +201,8 @@ mod tests {
     fn measured(pixels: impl Fn(u32, u32) -> f32) -> ImageEstimate {
         let (width, height) = (12, 9);
         let pixels = (0..width * height).map(|i| [pixels(i % width, i / width); 3]).collect();
-        ImageEstimate { image: Image { width, height, pixels }, noise: None, rounding: Rounding::Float }
+        let image = Image { width, height, pixels };
+        ImageEstimate { image, noise: None, rounding: Rounding::Float, clamped: None }
     }
 
     fn images(a: impl Fn(u32, u32) -> f32, b: impl Fn(u32, u32) -> f32) -> Images {

@@ -42,6 +42,19 @@ pub fn describe(judgement: &Judgement, whole: Region, names: [&str; 2]) -> Vec<S
     sentences
 }
 
+/// What clamping of indirect light makes of a verdict, unless it was the same for both images.
+pub fn clamping(clamped: [Option<f32>; 2], names: [&str; 2]) -> Option<String> {
+    if clamped[0] == clamped[1] {
+        return None;
+    }
+    let of = |image: usize| match clamped[image] {
+        Some(most) => format!("in {} indirect light is clamped to {most}", names[image]),
+        None => format!("in {} it is not", names[image]),
+    };
+    let (first, second) = if clamped[0].is_some() { (of(0), of(1)) } else { (of(1), of(0)) };
+    Some(format!("Biased: {first}, {second}; whatever the verdict, the images differ by what is cut off."))
+}
+
 /// Why there is no verdict.
 pub fn no_verdict(why: NoVerdict, names: [&str; 2]) -> String {
     let [a, b] = names;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::format::Format;
 use super::image::{Image, ReadError};
-use super::layers::{Layers, SAMPLES, STDERR, Samples};
+use super::layers::{CLAMP_INDIRECT, Layers, SAMPLES, STDERR, Samples};
 use super::{Film, PIXELS_PER_TASK, Pixel, read_layers};
 
 /// An image and its noise estimate, the input of a comparison.
@@ -19,6 +19,8 @@ pub struct ImageEstimate {
     pub noise: Option<Noise>,
     /// How the means were rounded when they were stored.
     pub rounding: Rounding,
+    /// The radiance that indirect light was clamped to, if it was: the means then lack light.
+    pub clamped: Option<f32>,
 }
 
 /// The noise of an image.
@@ -130,6 +132,7 @@ impl ImageEstimate {
             image: Image { width, height, pixels },
             noise: Some(Noise { stderr, samples: Some(samples), is_independent: true }),
             rounding: Rounding::Float,
+            clamped: None,
         }
     }
 
@@ -167,7 +170,9 @@ impl ImageEstimate {
         let stderr = layers.rgb(STDERR).filter(|_| layer.is_empty());
         let samples = || samples(layers, Samples::get);
         let noise = stderr.map(|stderr| Noise::new(stderr, samples(), is_independent)).transpose()?;
-        Ok(Self { image: Image { width: layers.width, height: layers.height, pixels }, noise, rounding })
+        let clamped = layers.attributes.get(CLAMP_INDIRECT).and_then(|most| most.parse().ok());
+        let image = Image { width: layers.width, height: layers.height, pixels };
+        Ok(Self { image, noise, rounding, clamped })
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::encode::Provenance;
+use super::layers::CLAMP_INDIRECT;
 use super::ranges::SAMPLE_RANGES;
 use super::shards::PARTIAL_SAMPLES;
 use super::write::{Target, TargetError};
@@ -27,7 +28,7 @@ const OF_SAMPLES: [&str; 4] = [RELATIVE_STDERR, SPP, SAMPLE_RANGES, PARTIAL_SAMP
 
 /// Whether images are compared by an attribute, to see which of them is better.
 pub(super) fn is_compared(name: &str) -> bool {
-    OF_RENDER.contains(&name) || OF_SAMPLES.contains(&name)
+    OF_RENDER.contains(&name) || name == CLAMP_INDIRECT || OF_SAMPLES.contains(&name)
 }
 
 /// Most bytes of a PNG file's header that are read for its text.
@@ -84,7 +85,9 @@ impl InterruptedImage<'_> {
         let is_same = |name: &&str| own.get(*name).is_some_and(|own| there.get(*name) == Some(own));
         let samples = Shard::read(there).ok().flatten();
         let includes = |own: &Shard| samples.is_some_and(|there| own.includes(&there));
-        OF_RENDER.iter().all(is_same) && self.about.samples.as_ref().is_some_and(includes)
+        // Images that are not clamped say nothing of it.
+        let is_clamped_alike = own.get(CLAMP_INDIRECT) == there.get(CLAMP_INDIRECT);
+        OF_RENDER.iter().all(is_same) && is_clamped_alike && self.about.samples.as_ref().is_some_and(includes)
     }
 
     /// Whether it is known to be less noisy. An estimate of few samples may be too low, so that noise alone does not tell: rare
@@ -185,6 +188,8 @@ mod tests {
             let settings = OF_RENDER.into_iter().skip(2).map(|name| (name, direct.to_owned())).collect();
             Provenance { samples: Some(samples), settings, ..about(Some(noise), 8) }
         };
+        let mut clamped = of(0.5, "seed 0: 0..80", "", "mis");
+        clamped.settings.push((CLAMP_INDIRECT, "3".to_owned()));
         for extension in ["png", "exr"] {
             let [there, beside] = ["a", "a.interrupted"].map(|stem| format!("{stem}.{extension}"));
             let target = written(folder.path(), &there, &of(0.1, "seed 0: 0..64", "seed 0: 60..64", "mis"));
@@ -195,6 +200,7 @@ mod tests {
                 (of(0.5, "seed 0: 4..80", "", "mis"), true, &beside),
                 (of(0.5, "seed 1: 0..80", "", "mis"), true, &beside),
                 (of(0.5, "seed 0: 0..80", "", "bsdf"), true, &beside),
+                (clamped.clone(), true, &beside),
                 (Provenance { scene_hash: 1, ..of(0.5, "seed 0: 0..80", "", "mis") }, true, &beside),
                 (of(0.5, "seed 0: 0..80", "", "mis"), false, &beside),
             ] {

@@ -14,6 +14,8 @@ pub const STDERR: &str = "stderr";
 
 /// The channel of sample counts.
 pub const SAMPLES: &str = "samples";
+/// The attribute that says to what indirect light has been clamped, if it has.
+pub const CLAMP_INDIRECT: &str = "clampIndirect";
 /// The attribute that says what has denoised an image.
 pub const DENOISER: &str = "denoiser";
 

@@ -8,7 +8,7 @@ use super::Film;
 use super::cryptomatte::{self, Coverage};
 use super::estimate::{PIXEL_FILTER, samples};
 use super::extent::{Extent, TooLittleMemory};
-use super::layers::{DENOISER, LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
+use super::layers::{CLAMP_INDIRECT, DENOISER, LIGHT, Layers, SAMPLES, STDERR, SUMS, Samples};
 use super::mix::MIX;
 use super::ranges::{FINGERPRINT, SAMPLE_RANGES};
 use super::shards::{NOISE_GOAL, NOISE_PARTS, PARTIAL_SAMPLES, Shard, WHOLE_NOISE_PARTS};
@@ -56,6 +56,8 @@ pub struct Merge {
 struct Source {
     name: String,
     scene: Option<String>,
+    /// What its indirect light is clamped to, if it is.
+    clamped: Option<String>,
     seeds: BTreeSet<String>,
     /// Its samples, if they are known.
     shard: Option<Shard>,
@@ -347,11 +349,15 @@ impl Merge {
         let source = Source {
             name: name.into(),
             scene: said(MIX).or_else(|| said("sceneHash")),
+            clamped: said(CLAMP_INDIRECT),
             seeds,
             shard,
             image: hasher.finish(),
         };
         for other in &self.sources {
+            if other.clamped != source.clamped {
+                return Err(unusable(format!("indirect light is clamped otherwise than in {}", other.name)));
+            }
             if let (Some(a), Some(b)) = (&other.scene, &source.scene) {
                 let (name, of) = (name.to_owned(), other.name.clone());
                 if a != b {

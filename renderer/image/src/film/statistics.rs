@@ -134,6 +134,7 @@ mod tests {
             image: Image { width: 101, height: 1, pixels },
             noise: None,
             rounding: Default::default(),
+            clamped: None,
         }
     }
 

@@ -34,6 +34,12 @@ pub const MAX_SPP: u32 = 1 << 30;
 /// Longest path.
 pub const MAX_DEPTH: u32 = 1000;
 
+/// Least radiance that indirect light may be clamped to.
+pub const LEAST_CLAMP: f32 = 1e-6;
+
+/// Largest one.
+pub const MOST_CLAMP: f32 = 1e9;
+
 /// Largest scene file; meshes are files of their own.
 pub const MAX_SCENE_BYTES: u64 = 64 << 20;
 

@@ -30,6 +30,9 @@ pub struct RenderSettings {
     pub guiding: Guiding,
     /// Most memory that learning takes, MiB, ≥ 16.
     pub guiding_memory: u32,
+    /// Most radiance of indirect light that a path brings at once, of the largest channel; `None` for no limit. With one, light is
+    /// missing.
+    pub clamp_indirect: Option<f32>,
     /// Masking–shadowing of microfacets.
     pub masking: Masking,
     /// Shading normal where the interpolated one of a mesh faces away from the viewer.
@@ -60,6 +63,8 @@ pub enum LightSelection {
 /// Whether paths are guided by what earlier ones have learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guiding {
+    /// They are if that is seen to pay.
+    Auto,
     /// They are.
     On,
     /// They are not.
@@ -107,6 +112,7 @@ impl Default for RenderSettings {
             lights: LightSelection::Auto,
             guiding: Guiding::Off,
             guiding_memory: 256,
+            clamp_indirect: None,
             masking: Masking::Correlated,
             hidden_normals: HiddenNormals::Bend,
             holes: Holes::Pass,
@@ -118,7 +124,7 @@ impl Default for RenderSettings {
 }
 
 /// Settings that override those of the scene file. `None` leaves a setting as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Overrides {
     /// Width and height, pixels; see [`crate::check_size`].
     pub size: Option<(u32, u32)>,
@@ -140,6 +146,8 @@ pub struct Overrides {
     pub guiding: Option<Guiding>,
     /// Most memory that learning takes, MiB.
     pub guiding_memory: Option<u32>,
+    /// Most radiance of indirect light that a path brings at once; `Some(None)` for no limit.
+    pub clamp_indirect: Option<Option<f32>>,
     /// Masking–shadowing of microfacets.
     pub masking: Option<Masking>,
 }
@@ -161,6 +169,7 @@ impl Overrides {
         set(&mut render.lights, self.lights);
         set(&mut render.guiding, self.guiding);
         set(&mut render.guiding_memory, self.guiding_memory);
+        set(&mut render.clamp_indirect, self.clamp_indirect);
         set(&mut render.masking, self.masking);
     }
 }

@@ -291,3 +291,29 @@ fn cones_have_what_they_are_of() {
         }
     }
 }
+
+/// A quad of light.
+fn small(center: Vec3, axis: Vec3) -> Cluster {
+    let cone = Cone::of_normal(axis);
+    Cluster {
+        bounds: [center - Vec3::splat(0.01), center + Vec3::splat(0.01)],
+        radius: 0.02,
+        cone,
+        intensity: 1.0,
+        lights: 1,
+    }
+}
+
+#[test]
+fn a_tree_pays_among_scattered_lights_alone() {
+    let mut random = Random(3);
+    let mut at = || Vec3::from_array([0, 1, 2].map(|_| random.uniform() as f32 - 0.5));
+    let scattered: Vec<_> = (0..2000).map(|_| small(20.0 * at(), at().normalize())).collect();
+    // A lamp, and a light so far away that most places see the lamp from afar.
+    let mut lamp: Vec<_> = (0..2000).map(|_| at().normalize()).map(|n| small(n, n)).collect();
+    lamp.push(Cluster { intensity: 1e-3, ..small(Vec3::splat(100.0), Vec3::Y) });
+    let one = vec![small(Vec3::ZERO, Vec3::Y)];
+    for (lights, expected) in [(scattered, true), (lamp, false), (one, false), (Vec::new(), false)] {
+        assert_eq!(pays(&lights, &vec![1.0; lights.len()]), expected, "{} lights", lights.len());
+    }
+}

@@ -14,7 +14,6 @@ use crate::described;
 const ROOM: &str = r#"
     [render]
     size = [16, 12]
-    spp = 1024
     guiding = "on"
     [camera]
     position = [0, 1, 1.9]
@@ -47,6 +46,43 @@ const ROOM: &str = r#"
     emission = 60
 "#;
 
+/// A glass ball in the sun, and the floor below.
+const BALL: &str = r#"
+    [render]
+    size = [24, 16]
+    guiding = "on"
+    [camera]
+    position = [0.5, 3, 3]
+    target = [0.5, 0, -0.3]
+    fov = 50
+    [environment]
+    radiance = 0.1
+    [[lights]]
+    type = "directional"
+    direction = [0.6, -0.75, -0.28]
+    irradiance = 3
+    diameter = 2
+    [materials.white]
+    type = "diffuse"
+    reflectance = 0.6
+    [materials.glass]
+    type = "dielectric"
+    ior = 1.5
+    [[shapes]]
+    type = "quad"
+    material = "white"
+    transform = [{ scale = 12 }, { rotate = { axis = "x", degrees = -90 } }]
+    [[shapes]]
+    type = "sphere"
+    material = "glass"
+    center = [0, 1, 0]
+    radius = 0.8
+"#;
+
+/// Samples per pixel of renders that are learnt for, and of long ones.
+const SPP: u32 = 4096;
+const LONG: u32 = 100_000;
+
 /// What guides, or misguides, a render.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
@@ -56,14 +92,15 @@ enum By {
     Liar,
 }
 
-/// The film of the room.
-fn film(threads: usize, by: By, samples: u32) -> Vec<FilmPixel> {
-    let scene = assemble(&described(ROOM)).unwrap();
+/// The film of a scene.
+fn film(scene: &str, threads: usize, by: By, samples: u32) -> Vec<FilmPixel> {
+    let scene = assemble(&described(scene)).unwrap();
     let mut cpu = Cpu::new(Some(threads)).unwrap();
     let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
     let view = uploaded.view(&scene);
-    let mut guide = learn(&mut cpu, &scene, view, None, &mut |_| false).unwrap().unwrap();
-    assert!(guide.lesson.regions > 10, "{:?}", guide.lesson);
+    let learnt = learn(&mut cpu, &scene, view, (SPP, None), &mut |_| false).unwrap().unwrap();
+    assert!(learnt.lesson.regions > 10, "{:?}", learnt.lesson);
+    let mut guide = learnt.guide.unwrap();
     if by == By::Liar {
         let mut mixtures = cpu.download(&guide.mixtures).unwrap();
         for peak in mixtures.iter_mut().flat_map(|mixture| &mut mixture.peak.0) {
@@ -93,6 +130,18 @@ fn mean(film: &[FilmPixel]) -> [f64; 2] {
     [mean / film.len() as f64, variance.sqrt() / film.len() as f64]
 }
 
+/// The mean variance of all pixels but the noisiest, in which there may be light that nothing has been learnt of.
+fn noise(film: &[FilmPixel]) -> f64 {
+    let variance = |pixel: &FilmPixel| {
+        let n = f64::from(pixel.count);
+        (f64::from(pixel.sum_sq.y) / n - (f64::from(pixel.sum.y) / n).powi(2)) / (n - 1.0)
+    };
+    let mut variances: Vec<_> = film.iter().map(variance).collect();
+    variances.sort_by(f64::total_cmp);
+    let most = &variances[..variances.len() * 49 / 50];
+    most.iter().sum::<f64>() / most.len() as f64
+}
+
 /// The number of standard errors between two images.
 fn apart(a: &[FilmPixel], b: &[FilmPixel]) -> f64 {
     let ([a, da], [b, db]) = (mean(a), mean(b));
@@ -101,22 +150,53 @@ fn apart(a: &[FilmPixel], b: &[FilmPixel]) -> f64 {
 
 #[test]
 fn guided_paths_make_the_same_image_with_less_noise() {
-    let alone = film(2, By::Nothing, tier::choose(4096, 32_768));
-    let guided = film(2, By::Guide, tier::choose(1024, 8192));
+    let alone = film(ROOM, 2, By::Nothing, tier::choose(4096, 32_768));
+    let guided = film(ROOM, 2, By::Guide, tier::choose(1024, 8192));
     assert!(apart(&alone, &guided) < 3.5, "{:?}, and guided {:?}", mean(&alone), mean(&guided));
     let [[_, alone_error], [_, guided_error]] = [mean(&alone), mean(&guided)];
     let ratio = (alone_error / guided_error).powi(2) * 4.0;
     assert!(ratio > 1.5, "variance is {ratio} times less");
-    let lied_to = film(2, By::Liar, 1024);
+    let lied_to = film(ROOM, 2, By::Liar, 1024);
     let difference = apart(&alone, &lied_to);
     assert!(difference > 7.0, "control: {difference}");
 }
 
 #[test]
+fn light_of_the_sun_is_found_through_glass() {
+    let alone = film(BALL, 2, By::Nothing, tier::choose(1 << 14, 1 << 18));
+    let guided = film(BALL, 2, By::Guide, tier::choose(1 << 11, 1 << 14));
+    assert!(apart(&alone, &guided) < 3.5, "{:?}, and guided {:?}", mean(&alone), mean(&guided));
+    let ratio = tier::choose(8.0, 16.0) * noise(&alone) / noise(&guided);
+    assert!(ratio > 5.0, "variance is {ratio} times less");
+}
+
+/// What guiding is worth, and whether it is used by itself, in long renders of a scene.
+fn trial(scene: &str) -> (f64, bool) {
+    let long = scene.replace("\"on\"", "\"auto\"");
+    let scene = assemble(&described(&long)).unwrap();
+    assert!(is_wanted::<Cpu>(&scene, LONG) && !is_wanted::<Cpu>(&scene, 100));
+    let mut cpu = Cpu::new(Some(2)).unwrap();
+    let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
+    let learnt =
+        learn(&mut cpu, &scene, uploaded.view(&scene), (LONG, None), &mut |_| false).unwrap().unwrap();
+    assert_eq!(learnt.guide.is_some(), learnt.lesson.is_used);
+    (learnt.lesson.gain, learnt.lesson.is_used)
+}
+
+#[test]
+fn guiding_is_used_where_it_pays() {
+    let (gain, is_used) = trial(BALL);
+    assert!(gain > 10.0 && is_used, "{gain}");
+    let plain = BALL.replace("\"dielectric\"\n    ior = 1.5", "\"diffuse\"\n    reflectance = 0.5");
+    let (gain, is_used) = trial(&plain);
+    assert!(gain < 2.0 && !is_used, "{gain}");
+}
+
+#[test]
 fn guides_are_the_same_whatever_the_number_of_threads() {
-    let [one, three, again] = [1, 3, 3].map(|threads| film(threads, By::Guide, 16));
+    let [one, three, again] = [1, 3, 3].map(|threads| film(ROOM, threads, By::Guide, 16));
     assert!(one == three && three == again);
-    assert!(one != film(1, By::Nothing, 16));
+    assert!(one != film(ROOM, 1, By::Nothing, 16));
 }
 
 #[test]
@@ -130,7 +210,7 @@ fn little_memory_teaches_all_the_same() {
         let school = School::new(&mut cpu, &scene, view, 1 << 16).unwrap();
         let bytes = school.bytes();
         assert!(bytes <= memory, "{bytes} bytes of {memory}");
-        learn(&mut cpu, &scene, view, None, &mut |_| false).unwrap().unwrap().lesson.regions
+        learn(&mut cpu, &scene, view, (SPP, None), &mut |_| false).unwrap().unwrap().lesson.regions
     };
     let [little, much] = [16 << 20, 256 << 20].map(&mut regions);
     assert!(0 < little && little <= much, "{little}, {much}");
@@ -143,13 +223,13 @@ fn learning_can_be_given_up() {
     let uploaded = Uploaded::new(&mut cpu, &scene).unwrap();
     let view = uploaded.view(&scene);
     let mut told = Vec::new();
-    let guide = learn(&mut cpu, &scene, view, None, &mut |learnt| {
+    let guide = learn(&mut cpu, &scene, view, (SPP, None), &mut |learnt| {
         told.push(learnt);
         learnt > 0.1
     });
     assert!(guide.unwrap().is_none());
     assert!(told.is_sorted() && told.iter().filter(|learnt| **learnt > 0.1).count() == 1, "{told:?}");
-    let whole = learn(&mut cpu, &scene, view, None, &mut |learnt| {
+    let whole = learn(&mut cpu, &scene, view, (SPP, None), &mut |learnt| {
         told.push(learnt);
         false
     });

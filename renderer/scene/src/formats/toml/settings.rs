@@ -5,8 +5,9 @@ use std::ops::Range;
 use toml::Value;
 
 use super::keys::{self, Key};
+use super::text;
 use super::values::{ByName, KeyValue, Named, ValueReader, Visitor};
-use crate::description::limits::{MAX_DEPTH, check_size};
+use crate::description::limits::{LEAST_CLAMP, MAX_DEPTH, MOST_CLAMP, check_size};
 use crate::description::{
     Direct, Guiding, HiddenNormals, Holes, LightSelection, Masking, Overrides, PixelFilter, RenderSettings,
     Sampler,
@@ -24,7 +25,7 @@ impl Named for LightSelection {
     const NAMES: ByName<Self> = &[("auto", Self::Auto), ("tree", Self::Tree), ("power", Self::Power)];
 }
 impl Named for Guiding {
-    const NAMES: ByName<Self> = &[("on", Self::On), ("off", Self::Off)];
+    const NAMES: ByName<Self> = &[("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
 }
 impl Named for Masking {
     const NAMES: ByName<Self> = &[("correlated", Self::Correlated), ("separable", Self::Separable)];
@@ -56,6 +57,7 @@ pub(crate) fn visit_sampling(visitor: &mut impl Visitor, render: &mut RenderSett
     visitor.visit("lights", &mut render.lights);
     visitor.visit("guiding", &mut render.guiding);
     visitor.visit("guiding_memory", &mut render.guiding_memory);
+    visitor.visit("clamp_indirect", &mut render.clamp_indirect);
     visitor.visit("masking", &mut render.masking);
     visitor.visit("seed", &mut render.seed);
 }
@@ -120,6 +122,7 @@ pub fn overrides(section: &Section<'_>) -> Option<Overrides> {
         lights: reader.given("lights"),
         guiding: reader.given("guiding"),
         guiding_memory: reader.given("guiding_memory"),
+        clamp_indirect: reader.given("clamp_indirect"),
         masking: reader.given("masking"),
     };
     (size.is_some() && reader.is_right).then_some(overrides)
@@ -159,6 +162,26 @@ impl KeyValue for Option<u32> {
         self.map_or(Value::Boolean(false), |bounces| Value::Integer(bounces.into()))
     }
 }
+
+/// A radiance, or `"off"`.
+impl KeyValue for Option<f32> {
+    fn read(field: &Field<'_>, _: &Key) -> Option<Self> {
+        if field.is_number() {
+            field.number_in(LEAST_CLAMP, MOST_CLAMP).map(Some)
+        } else if field.as_str().is_some() {
+            field.choice(&[(OFF, None)])
+        } else {
+            field.wrong_type("a radiance or \"off\"")
+        }
+    }
+
+    fn written(&self, _: &Key) -> Value {
+        self.map_or(Value::String(OFF.to_owned()), text::number)
+    }
+}
+
+/// What stands for no radiance.
+const OFF: &str = "off";
 
 /// The image size, from `size` or from `width` and `height`.
 fn size(section: &Section<'_>, defaults: &RenderSettings) -> Option<(u32, u32)> {

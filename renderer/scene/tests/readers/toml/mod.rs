@@ -122,6 +122,14 @@ fn roulette_is_off_on_or_numbered() {
 }
 
 #[test]
+fn clamping_is_off_or_a_radiance() {
+    for (text, expected) in [("\"off\"", None), ("2", Some(2.0)), ("0.25", Some(0.25))] {
+        let d = scene(&format!("{BASE}[render]\nclamp_indirect = {text}"));
+        assert_eq!(d.render.clamp_indirect, expected, "{text}");
+    }
+}
+
+#[test]
 fn the_command_line_comes_last() {
     let mut render = RenderSettings::default();
     Overrides::default().apply(&mut render);

@@ -433,6 +433,7 @@ pub(super) fn random(seed: u64) -> Description {
             spp: 1 + r.below(99) as u32,
             seed: r.bits(),
             rr_depth: r.pick(&[None, Some(0), Some(5)]),
+            clamp_indirect: r.pick(&[None, Some(0.5), Some(30.0)]),
             masking: r.pick(&[Masking::Correlated, Masking::Separable]),
             hidden_normals: r.pick(&[HiddenNormals::Bend, HiddenNormals::Geometric, HiddenNormals::Keep]),
             holes: r.pick(&[Holes::Pass, Holes::Scatter]),

@@ -8,7 +8,7 @@ use crate::description::key::Value::{
     Boolean, Either, Integer, Named, Number, Several, Table, Tables, Vector, Word,
 };
 use crate::description::key::{Key, Section, Type};
-use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP};
+use crate::description::limits::{LEAST_CLAMP, MAX_COORDINATE, MAX_DEPTH, MAX_SPP, MOST_CLAMP};
 
 /// Longest radius of a pixel filter, pixels.
 const MAX_FILTER: f32 = 16.0;
@@ -37,7 +37,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 18] = [
+static RENDER_KEYS: [Key; 19] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -90,7 +90,7 @@ static RENDER_KEYS: [Key; 18] = [
     Key::new(
         "lights",
         Word(&[
-            ("auto", "a tree where 16 lights or more have a place, or else their power"),
+            ("auto", "a tree where it pays: where what lights bring differs much from place to place, as of many small ones"),
             ("tree", "what a light may bring to a point, by a tree of those that have a place"),
             ("power", "the power of a light alone"),
         ]),
@@ -99,11 +99,21 @@ static RENDER_KEYS: [Key; 18] = [
     .or("\"auto\""),
     Key::new(
         "guiding",
-        Word(&[("on", "they are"), ("off", "they are not")]),
+        Word(&[
+            ("auto", "they are in long renders where a trial says that it pays"),
+            ("on", "they are"),
+            ("off", "they are not"),
+        ]),
         "Whether paths are guided by what earlier ones have learnt: for light that is hard to find.",
     )
     .or("\"off\""),
     Key::new("guiding_memory", Integer(16, 1 << 16), "Most memory that learning that takes.").unit("MiB").or("256"),
+    Key::new(
+        "clamp_indirect",
+        Either(&[Number(LEAST_CLAMP, MOST_CLAMP), Word(&[("off", "no limit")])]),
+        "Most radiance that indirect light brings to a sample at once. With a limit there is less noise, and less light.",
+    )
+    .or("\"off\""),
     Key::new(
         "masking",
         Word(&[("correlated", "height-correlated"), ("separable", "the product of masking and shadowing")]),
