@@ -109,6 +109,8 @@ pub struct LightTree {
     pub places: Vec<u32>,
 }
 
+/// Lights from which on a tree may pay: of fewer, none is so unlikely by its weight that a wrong guess of the tree would not be worse.
+const LEAST_LIGHTS: usize = 16;
 /// Points at which it is seen whether a tree pays.
 const POINTS: u32 = 64;
 /// Lights that are looked at there, at most.
@@ -119,6 +121,9 @@ const LEAST_GAIN: f64 = 2.0;
 /// Whether choosing by the tree pays: how many times as large the second moment of unoccluded light is, at points among the lights, if they
 /// are chosen by weights instead of by what each brings there, held against the levels of the tree.
 pub(super) fn pays(lights: &[Cluster], weights: &[f64]) -> bool {
+    if lights.len() < LEAST_LIGHTS {
+        return false;
+    }
     let bounds = lights.iter().map(|light| light.bounds).reduce(|[a, b], [c, d]| [a.min(c), b.max(d)]);
     let Some([low, high]) = bounds else { return false };
     let some: Vec<_> = lights.iter().zip(weights).step_by(lights.len().div_ceil(LIGHTS)).collect();
