@@ -81,7 +81,7 @@ impl Mixture {
     }
 
     /// # Safety
-    /// As [`Mixture::towards`].
+    /// There is the mixture, and nothing writes it.
     #[inline(always)]
     unsafe fn from(this: *const Self, p: Vec3) -> Viewpoint {
         // SAFETY: as the caller promised.
@@ -92,7 +92,7 @@ impl Mixture {
     /// The probability of the BSDF.
     ///
     /// # Safety
-    /// As [`Mixture::towards`].
+    /// There is the mixture, and nothing writes it.
     #[inline(always)]
     pub unsafe fn bsdf(this: *const Self) -> f32 {
         // SAFETY: as the caller promised.
@@ -102,7 +102,7 @@ impl Mixture {
     /// [`Mixture::scattered`].
     ///
     /// # Safety
-    /// As [`Mixture::towards`].
+    /// There is the mixture, and nothing writes it.
     #[inline(always)]
     pub unsafe fn scattered(this: *const Self) -> f32 {
         // SAFETY: as the caller promised.
@@ -112,7 +112,7 @@ impl Mixture {
     /// The solid-angle density of the unit direction `w` from `p`.
     ///
     /// # Safety
-    /// As [`Mixture::towards`].
+    /// There is the mixture, and nothing writes it.
     #[inline(always)]
     pub unsafe fn pdf(this: *const Self, p: Vec3, w: Vec3) -> f32 {
         // SAFETY: as the caller promised.
@@ -132,7 +132,7 @@ impl Mixture {
     /// Draws a unit direction from `p`.
     ///
     /// # Safety
-    /// As [`Mixture::towards`].
+    /// There is the mixture, and nothing writes it.
     #[inline(always)]
     pub unsafe fn sample(this: *const Self, p: Vec3, u: Vec2) -> Vec3 {
         // SAFETY: as the caller promised.
