@@ -12,7 +12,7 @@ use renderer::render::{RenderRecord, Rendered, provenance};
 use renderer::{BuiltScene, DeviceImage};
 use serde::{Deserialize, Serialize};
 use torrance_image::film::encode::{Provenance, encode_at_once};
-use torrance_image::film::layers::{CLAMP_INDIRECT, SAMPLES, STDERR};
+use torrance_image::film::layers::{CLAMP_INDIRECT, SAMPLES, STDERR, clamped};
 use torrance_image::film::merge::{Merge, Weight};
 use torrance_image::film::{
     Film, Format, Image as Radiance, ImageEstimate, Layers, Pixel, Shard, Statistics, decode_layers,
@@ -144,7 +144,7 @@ impl Source {
                 Ok(ImageEstimate { clamped, ..ImageEstimate::from(&made.rendered.film) })
             }
             Self::Sums(sums) => {
-                let clamped = sums.attributes.get(CLAMP_INDIRECT).and_then(|most| most.parse().ok());
+                let clamped = clamped(&sums.attributes);
                 Ok(ImageEstimate { clamped, ..ImageEstimate::from(&sums.film) })
             }
         }

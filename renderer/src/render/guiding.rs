@@ -173,8 +173,6 @@ struct School<'a, B: Primitives> {
     paths: u32,
     /// Number of the next path.
     next: u32,
-    /// What the paths of the last round were worth.
-    worth: Worth,
 }
 
 /// Makes ready what [`learn`] launches.
@@ -211,12 +209,12 @@ pub(super) fn learn<B: Primitives>(
         if is_over || is_trial && is_too_much && gain < least_gain {
             break;
         }
-        let Some(records) = school
+        let Some((records, worth)) = school
             .round(paths_of_round, guide.view(), &mut |taken| ends(f64::from(taken) / f64::from(paths)))?
         else {
             return Ok(None);
         };
-        gain = school.worth.gain();
+        gain = worth.gain();
         guide = school.guide(records)?;
         taken = school.next - FIRST - PILOT;
     }
@@ -260,7 +258,6 @@ impl<'a, B: Primitives> School<'a, B> {
             most,
             paths,
             next: FIRST,
-            worth: Worth::new([1; 2], 0),
         })
     }
 
@@ -331,15 +328,15 @@ impl<'a, B: Primitives> School<'a, B> {
         Ok(())
     }
 
-    /// A round of so many paths; returns the number of their records. `ends` is told how many paths of all rounds have been taken.
+    /// A round of so many paths; returns the number of their records, and what the paths were worth. `ends` is told how many paths of all rounds have been taken.
     fn round(
         &mut self,
         paths: u32,
         guide: GuideView,
         ends: &mut dyn FnMut(u32) -> bool,
-    ) -> Result<Option<u32>, Error> {
+    ) -> Result<Option<(u32, Worth)>, Error> {
         let (mut left, mut first) = (paths, 0);
-        self.worth = Worth::new([self.scene.width, self.scene.height], self.scene.settings.seed);
+        let mut worth = Worth::new([self.scene.width, self.scene.height], self.scene.settings.seed);
         while left > 0 && first < self.most {
             let paths = left.min(self.paths);
             left -= paths;
@@ -364,14 +361,14 @@ impl<'a, B: Primitives> School<'a, B> {
             let mut count = [0];
             self.backend.read(&self.count, &mut count)?;
             first = first.saturating_add(count[0]).min(self.most);
-            let mut trials = vec![Trial::default(); self.trials.len()];
+            let mut trials = vec![Trial::default(); paths as usize];
             self.backend.read(&self.trials, &mut trials)?;
-            self.worth.add(self.next - paths, &trials[..paths as usize]);
+            worth.add(self.next - paths, &trials);
             if ends(self.next - FIRST - PILOT) {
                 return Ok(None);
             }
         }
-        Ok(Some(first))
+        Ok(Some((first, worth)))
     }
 
     /// A guide by the records of a round.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::format::Format;
 use super::image::{Image, ReadError};
-use super::layers::{CLAMP_INDIRECT, Layers, SAMPLES, STDERR, Samples};
+use super::layers::{self, Layers, SAMPLES, STDERR, Samples};
 use super::{Film, PIXELS_PER_TASK, Pixel, read_layers};
 
 /// An image and its noise estimate, the input of a comparison.
@@ -170,7 +170,7 @@ impl ImageEstimate {
         let stderr = layers.rgb(STDERR).filter(|_| layer.is_empty());
         let samples = || samples(layers, Samples::get);
         let noise = stderr.map(|stderr| Noise::new(stderr, samples(), is_independent)).transpose()?;
-        let clamped = layers.attributes.get(CLAMP_INDIRECT).and_then(|most| most.parse().ok());
+        let clamped = layers::clamped(&layers.attributes);
         let image = Image { width: layers.width, height: layers.height, pixels };
         Ok(Self { image, noise, rounding, clamped })
     }

@@ -32,6 +32,11 @@ const SUMMED: [&str; 6] = ["xR", "xG", "xB", "xxR", "xxG", "xxB"];
 /// The words of a sum.
 const WORDS: [&str; 3] = ["0", "1", "2"];
 
+/// What indirect light of an image with such attributes has been clamped to, if it has.
+pub fn clamped(attributes: &BTreeMap<String, String>) -> Option<f32> {
+    attributes.get(CLAMP_INDIRECT)?.parse().ok()
+}
+
 fn words(sum: Wide) -> [u32; 3] {
     let (hi, lo) = sum.parts();
     let bits = hi.to_bits();

@@ -117,25 +117,22 @@ fn film(scene: &str, threads: usize, by: By, samples: u32) -> Vec<FilmPixel> {
     cpu.download(&film).unwrap()
 }
 
+/// The variance of the mean of a pixel.
+fn variance(pixel: &FilmPixel) -> f64 {
+    assert_eq!(pixel.rejected, 0);
+    let n = f64::from(pixel.count);
+    (f64::from(pixel.sum_sq.y) / n - (f64::from(pixel.sum.y) / n).powi(2)) / (n - 1.0)
+}
+
 /// Mean of the image, and its standard error.
 fn mean(film: &[FilmPixel]) -> [f64; 2] {
-    let (mut mean, mut variance) = (0.0, 0.0);
-    for pixel in film {
-        assert_eq!(pixel.rejected, 0);
-        let n = f64::from(pixel.count);
-        let (sum, square) = (f64::from(pixel.sum.y), f64::from(pixel.sum_sq.y));
-        mean += sum / n;
-        variance += (square / n - (sum / n).powi(2)) / (n - 1.0);
-    }
+    let mean: f64 = film.iter().map(|pixel| f64::from(pixel.sum.y) / f64::from(pixel.count)).sum();
+    let variance: f64 = film.iter().map(variance).sum();
     [mean / film.len() as f64, variance.sqrt() / film.len() as f64]
 }
 
 /// The mean variance of all pixels but the noisiest, in which there may be light that nothing has been learnt of.
 fn noise(film: &[FilmPixel]) -> f64 {
-    let variance = |pixel: &FilmPixel| {
-        let n = f64::from(pixel.count);
-        (f64::from(pixel.sum_sq.y) / n - (f64::from(pixel.sum.y) / n).powi(2)) / (n - 1.0)
-    };
     let mut variances: Vec<_> = film.iter().map(variance).collect();
     variances.sort_by(f64::total_cmp);
     let most = &variances[..variances.len() * 49 / 50];
