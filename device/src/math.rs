@@ -34,17 +34,16 @@ pub fn sin_cos_turn(u: f32) -> (f32, f32) {
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     let x = min(max(x, -88.0), 87.0);
-    if x < -87.0 {
-        return 0.0;
-    }
     let half = if x < 0.0 { -0.5 } else { 0.5 };
-    // SAFETY: |x| ≤ 87.
+    // SAFETY: |x| ≤ 88.
     let n = unsafe { (x * LOG2_E + half).to_int_unchecked::<i32>() };
     // ln 2 in two parts, so that n times the first is exact.
     let r = x - n as f32 * 0.693_359_4 + n as f32 * 2.121_944_4e-4;
     let p = ((1.987_569_1e-4 * r + 1.398_2e-3) * r + 8.333_452e-3) * r + 4.166_579_6e-2;
     let p = ((p * r + 0.166_666_65) * r + 0.5) * r * r + r + 1.0;
-    p * f32::from_bits(((n + 127) as u32) << 23)
+    let y = p * f32::from_bits(((n + 127) as u32) << 23);
+    // At the end, so that compilers take several at once.
+    if x < -87.0 { 0.0 } else { y }
 }
 
 /// ln x for positive normal x, to 2·10⁻⁷ of its value, or of 0.01 where that is less.

@@ -149,12 +149,12 @@ struct Lobes {
 }
 
 impl Lobes {
-    /// Densities of the lobes in direction `w`, with their probabilities.
+    /// Densities of the lobes, each in its direction of `w`, with their probabilities.
     #[inline(always)]
-    fn densities(&self, w: Vec3) -> [f32; LOBES] {
+    fn densities(&self, w: &[[f32; LOBES]; 3]) -> [f32; LOBES] {
         let mut densities = [0.0; LOBES];
         each_of_row!(k => {
-            let cos = self.mean[0][k] * w.x + self.mean[1][k] * w.y + self.mean[2][k] * w.z;
+            let cos = self.mean[0][k] * w[0][k] + self.mean[1][k] * w[1][k] + self.mean[2][k] * w[2][k];
             densities[k] = self.peak[k] * vmf::falloff(self.kappa[k], 1.0 - cos);
         });
         densities
@@ -264,13 +264,13 @@ impl Data {
             let mut lobes = self.seeds(&total);
             let mut round = 0;
             while round < ROUNDS {
-                lobes = self.improved(lobes, &total);
+                lobes = self.improved(lobes, None, &total);
                 round += 1;
             }
             let per_distance = self.distances(&lobes, &total);
             let mut round = 0;
             while round < LAST_ROUNDS {
-                lobes = self.refined(lobes, &per_distance, &total);
+                lobes = self.improved(lobes, Some(&per_distance), &total);
                 round += 1;
             }
             let Lobes { mean, kappa, weight, peak } = lobes;
@@ -346,20 +346,34 @@ impl Data {
         total
     }
 
-    /// The direction of a record as from the pivot, and what it counts.
+    /// The direction of a record as from the pivot.
     #[inline(always)]
-    fn seen(record: &Record, total: &Total) -> (Vec3, f32) {
+    fn seen(record: &Record, total: &Total) -> Vec3 {
         let from = Viewpoint::new(record.p, total.pivot);
         let w = Vec3::from_array(from.towards(record.direction().to_array(), record.per_distance));
-        (w * (1.0 / sqrt(w.dot(w))), total.counted(record))
+        w * (1.0 / sqrt(w.dot(w)))
     }
 
-    /// The direction of a record as from the pivot, and the part that each lobe has in what it counts.
+    /// The direction of a record as from the pivot, and the part that each lobe has in what it counts: one direction for all lobes, to
+    /// what the record has seen, or one for each, if they point to places, given by 1 over their distances.
     #[inline(always)]
-    fn shared(record: &Record, lobes: &Lobes, total: &Total) -> (Vec3, [f32; LOBES]) {
-        let (w, x) = Self::seen(record, total);
-        let mut parts = lobes.densities(w);
-        let part = x / max(sum(&parts), f32::MIN_POSITIVE);
+    fn shared(
+        record: &Record,
+        lobes: &Lobes,
+        per_distance: Option<&[f32; LOBES]>,
+        total: &Total,
+    ) -> ([[f32; LOBES]; 3], [f32; LOBES]) {
+        let mut w = Self::seen(record, total).to_array().map(|c| [c; LOBES]);
+        if let Some(per_distance) = per_distance {
+            let (from, direction) = (Viewpoint::new(record.p, total.pivot), record.direction().to_array());
+            each_of_row!(k => {
+                let [x, y, z] = from.towards(direction, per_distance[k]);
+                let per_length = 1.0 / sqrt(x * x + y * y + z * z);
+                (w[0][k], w[1][k], w[2][k]) = (x * per_length, y * per_length, z * per_length);
+            });
+        }
+        let mut parts = lobes.densities(&w);
+        let part = total.counted(record) / max(sum(&parts), f32::MIN_POSITIVE);
         each_of_row!(k => {
             parts[k] *= part;
         });
@@ -399,67 +413,31 @@ impl Data {
         };
         each_of_row!(k => {
             // SAFETY: as the caller promised; the word has the number of a record.
-            let (w, _) = unsafe { Self::seen(&self.record(team::least(soonest[k]) as u32), total) };
+            let w = unsafe { Self::seen(&self.record(team::least(soonest[k]) as u32), total) };
             (lobes.mean[0][k], lobes.mean[1][k], lobes.mean[2][k]) = (w.x, w.y, w.z);
         });
         lobes.put_peaks();
         lobes
     }
 
-    /// The lobes after a round of expectation maximization.
+    /// The lobes after a round of expectation maximization, with directions as [`Data::shared`] has them.
     ///
     /// # Safety
     /// As [`Data::fit`].
     #[inline(always)]
-    unsafe fn improved(&self, mut lobes: Lobes, total: &Total) -> Lobes {
+    unsafe fn improved(&self, mut lobes: Lobes, per_distance: Option<&[f32; LOBES]>, total: &Total) -> Lobes {
         let (begin, step) = self.steps();
         let (mut sums, mut sums_of_w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
         let mut i = begin;
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
-            let (w, r) = Self::shared(&record, &lobes, total);
+            let (w, r) = Self::shared(&record, &lobes, per_distance, total);
             each_of_row!(k => {
                 sums[k] += r[k];
-                sums_of_w[0][k] += r[k] * w.x;
-                sums_of_w[1][k] += r[k] * w.y;
-                sums_of_w[2][k] += r[k] * w.z;
-            });
-            i += step;
-        }
-        // SAFETY: as the caller promised.
-        unsafe { lobes.maximize(sums, sums_of_w, total) };
-        lobes
-    }
-
-    /// As [`Data::improved`], of lobes that point to places.
-    ///
-    /// # Safety
-    /// As [`Data::fit`].
-    #[inline(always)]
-    unsafe fn refined(&self, mut lobes: Lobes, per_distance: &[f32; LOBES], total: &Total) -> Lobes {
-        let (begin, step) = self.steps();
-        let (mut sums, mut sums_of_w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
-        let mut i = begin;
-        while i < self.end {
-            // SAFETY: as the caller promised.
-            let record = unsafe { self.record(i) };
-            let (from, direction) = (Viewpoint::new(record.p, total.pivot), record.direction().to_array());
-            let (mut r, mut w) = ([0.0; LOBES], [[0.0; LOBES]; 3]);
-            each_of_row!(k => {
-                let [x, y, z] = from.towards(direction, per_distance[k]);
-                let per_length = 1.0 / sqrt(x * x + y * y + z * z);
-                (w[0][k], w[1][k], w[2][k]) = (x * per_length, y * per_length, z * per_length);
-                let cos = lobes.mean[0][k] * w[0][k] + lobes.mean[1][k] * w[1][k] + lobes.mean[2][k] * w[2][k];
-                r[k] = lobes.peak[k] * vmf::falloff(lobes.kappa[k], 1.0 - cos);
-            });
-            let part = total.counted(&record) / max(sum(&r), f32::MIN_POSITIVE);
-            each_of_row!(k => {
-                let r = r[k] * part;
-                sums[k] += r;
-                sums_of_w[0][k] += r * w[0][k];
-                sums_of_w[1][k] += r * w[1][k];
-                sums_of_w[2][k] += r * w[2][k];
+                sums_of_w[0][k] += r[k] * w[0][k];
+                sums_of_w[1][k] += r[k] * w[1][k];
+                sums_of_w[2][k] += r[k] * w[2][k];
             });
             i += step;
         }
@@ -481,7 +459,7 @@ impl Data {
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
-            let (_, r) = Self::shared(&record, lobes, total);
+            let (_, r) = Self::shared(&record, lobes, None, total);
             let (w, place) = (record.direction(), record.p - total.pivot);
             each_of_row!(k => {
                 let mean = Vec3::new(lobes.mean[0][k], lobes.mean[1][k], lobes.mean[2][k]);

@@ -159,20 +159,44 @@ struct School<'a, B: Primitives> {
     trials: B::Buf<Trial>,
     chosen: B::Buf<u32>,
     count: B::Buf<u32>,
-    records: B::Buf<Record>,
-    keys: [B::Buf<u64>; 2],
-    numbers: [B::Buf<u32>; 2],
-    spans: B::Buf<Span>,
     level_counts: B::Buf<u32>,
-    regions: B::Buf<Span>,
     region_count: B::Buf<u32>,
     temp: Temp<B>,
-    /// Most records.
+    desk: Desk<B>,
+    /// Most records of a round.
     most: u32,
     /// Most paths of a launch.
     paths: u32,
     /// Number of the next path.
     next: u32,
+}
+
+/// Memory for the records of a round, as much as it may have.
+struct Desk<B: Primitives> {
+    records: B::Buf<Record>,
+    keys: [B::Buf<u64>; 2],
+    numbers: [B::Buf<u32>; 2],
+    spans: B::Buf<Span>,
+    regions: B::Buf<Span>,
+    temp: Temp<B>,
+    /// Most records.
+    most: u32,
+}
+
+impl<B: Primitives> Desk<B> {
+    fn new(backend: &mut B, most: u32) -> Result<Self, Error> {
+        let all = most as usize;
+        let regions = SplitArgs::most_regions(most, MANY, FEW) as usize;
+        Ok(Self {
+            records: backend.zeroed(LABEL, all)?,
+            keys: [backend.zeroed(LABEL, all)?, backend.zeroed(LABEL, all)?],
+            numbers: [backend.zeroed(LABEL, all)?, backend.zeroed(LABEL, all)?],
+            spans: backend.zeroed(LABEL, nodes_of(most))?,
+            regions: backend.zeroed(LABEL, regions)?,
+            temp: Temp::new(backend, sort().pairs_temp_bytes::<u32>(most))?,
+            most,
+        })
+    }
 }
 
 /// Makes ready what [`learn`] launches.
@@ -233,9 +257,6 @@ impl<'a, B: Primitives> School<'a, B> {
         let most =
             (left / bytes_of_record()).clamp(FEW.into(), u64::from(lessons) * u64::from(VERTICES)) as u32;
         let slots = (paths * VERTICES) as usize;
-        let all = most as usize;
-        let nodes = nodes_of(most);
-        let temp = sort().pairs_temp_bytes::<u32>(most).max(Select::compact().temp_bytes(paths * VERTICES));
         Ok(Self {
             slots: backend.zeroed(LABEL, slots)?,
             slot_keys: backend.zeroed(LABEL, slots)?,
@@ -244,14 +265,10 @@ impl<'a, B: Primitives> School<'a, B> {
             trials: backend.zeroed(LABEL, paths as usize)?,
             chosen: backend.zeroed(LABEL, slots)?,
             count: backend.zeroed(LABEL, 1)?,
-            records: backend.zeroed(LABEL, all)?,
-            keys: [backend.zeroed(LABEL, all)?, backend.zeroed(LABEL, all)?],
-            numbers: [backend.zeroed(LABEL, all)?, backend.zeroed(LABEL, all)?],
-            spans: backend.zeroed(LABEL, nodes)?,
             level_counts: backend.zeroed(LABEL, DIGITS as usize)?,
-            regions: backend.zeroed(LABEL, SplitArgs::most_regions(most, MANY, FEW) as usize)?,
             region_count: backend.zeroed(LABEL, 1)?,
-            temp: Temp::new(backend, temp)?,
+            temp: Temp::new(backend, Select::compact().temp_bytes(paths * VERTICES))?,
+            desk: Desk::new(backend, 0)?,
             backend,
             scene,
             view,
@@ -275,12 +292,13 @@ impl<'a, B: Primitives> School<'a, B> {
             + of::<B, _>(&self.throughputs)
             + of::<B, _>(&self.trials)
             + of::<B, _>(&self.chosen)
-            + of::<B, _>(&self.records)
-            + self.keys.iter().map(of::<B, _>).sum::<usize>()
-            + self.numbers.iter().map(of::<B, _>).sum::<usize>()
-            + of::<B, _>(&self.spans)
-            + of::<B, _>(&self.regions)
-            + self.temp.bytes();
+            + self.temp.bytes()
+            + of::<B, _>(&self.desk.records)
+            + self.desk.keys.iter().map(of::<B, _>).sum::<usize>()
+            + self.desk.numbers.iter().map(of::<B, _>).sum::<usize>()
+            + of::<B, _>(&self.desk.spans)
+            + of::<B, _>(&self.desk.regions)
+            + self.desk.temp.bytes();
         bytes as u64
     }
 
@@ -335,9 +353,10 @@ impl<'a, B: Primitives> School<'a, B> {
         guide: GuideView,
         ends: &mut dyn FnMut(u32) -> bool,
     ) -> Result<Option<(u32, Worth)>, Error> {
+        self.make_room(u64::from(paths) * u64::from(VERTICES))?;
         let (mut left, mut first) = (paths, 0);
         let mut worth = Worth::new([self.scene.width, self.scene.height], self.scene.settings.seed);
-        while left > 0 && first < self.most {
+        while left > 0 && first < self.desk.most {
             let paths = left.min(self.paths);
             left -= paths;
             self.follow(paths, guide)?;
@@ -349,18 +368,18 @@ impl<'a, B: Primitives> School<'a, B> {
                 count: Ptr::new(self.count.ptr()),
                 slots: Ptr::new(self.slots.ptr()),
                 slot_keys: Ptr::new(self.slot_keys.ptr()),
-                records: Ptr::new(self.records.ptr()),
-                keys: Ptr::new(self.keys[0].ptr()),
-                numbers: Ptr::new(self.numbers[0].ptr()),
+                records: Ptr::new(self.desk.records.ptr()),
+                keys: Ptr::new(self.desk.keys[0].ptr()),
+                numbers: Ptr::new(self.desk.numbers[0].ptr()),
                 first,
-                most: self.most,
+                most: self.desk.most,
                 most_chosen: slots,
             };
             // SAFETY: the buffers have the room, and live until the back end has been waited for.
             unsafe { self.backend.launch::<stages::guide_keep>(args)? };
             let mut count = [0];
             self.backend.read(&self.count, &mut count)?;
-            first = first.saturating_add(count[0]).min(self.most);
+            first = first.saturating_add(count[0]).min(self.desk.most);
             let mut trials = vec![Trial::default(); paths as usize];
             self.backend.read(&self.trials, &mut trials)?;
             worth.add(self.next - paths, &trials);
@@ -369,6 +388,17 @@ impl<'a, B: Primitives> School<'a, B> {
             }
         }
         Ok(Some((first, worth)))
+    }
+
+    /// Makes room for so many records, or the most that there may be. Those of the round before are no longer of use.
+    fn make_room(&mut self, records: u64) -> Result<(), Error> {
+        let wanted = records.min(self.most.into()) as u32;
+        if self.desk.most < wanted {
+            // Freed first, for both may be more than there is.
+            self.desk = Desk::new(self.backend, 0)?;
+            self.desk = Desk::new(self.backend, wanted)?;
+        }
+        Ok(())
     }
 
     /// A guide by the records of a round.
@@ -382,24 +412,25 @@ impl<'a, B: Primitives> School<'a, B> {
         if records == 0 {
             return Ok(guide);
         }
-        let Self { backend, keys: [keys, sorted_keys], numbers: [numbers, sorted], temp, .. } = self;
+        let Self { backend, desk, .. } = self;
+        let Desk { keys: [keys, sorted_keys], numbers: [numbers, sorted], temp, .. } = desk;
         let length = Length::Host(records);
         sort().run_pairs(*backend, (keys, numbers), (sorted_keys, sorted), length, temp)?;
-        backend.write(&[Span { first: 0, end: records }], &mut self.spans)?;
+        backend.write(&[Span { first: 0, end: records }], &mut desk.spans)?;
         let mut counts = [0; DIGITS as usize];
         counts[0] = 1;
         backend.write(&counts, &mut self.level_counts)?;
         backend.write(&[0], &mut self.region_count)?;
         let tree = TreeView {
             nodes: Ptr::new(guide.nodes.ptr()),
-            spans: Ptr::new(self.spans.ptr()),
+            spans: Ptr::new(desk.spans.ptr()),
             level_counts: Ptr::new(self.level_counts.ptr()),
-            regions: Ptr::new(self.regions.ptr()),
+            regions: Ptr::new(desk.regions.ptr()),
             region_count: Ptr::new(self.region_count.ptr()),
         };
         for level in 0..DIGITS {
             let most_nodes = SplitArgs::most_nodes(records, MANY);
-            let keys = Ptr::new(self.keys[1].ptr());
+            let keys = Ptr::new(desk.keys[1].ptr());
             let args = SplitArgs { tree, keys, level, most_nodes, many: MANY, few: FEW };
             // SAFETY: the buffers have the room, and live until the back end has been waited for.
             unsafe { self.backend.launch::<stages::guide_split>(args)? };
@@ -407,9 +438,9 @@ impl<'a, B: Primitives> School<'a, B> {
         let mut regions = [0];
         self.backend.read(&self.region_count, &mut regions)?;
         let args = FitArgs {
-            records: Ptr::new(self.records.ptr()),
-            numbers: Ptr::new(self.numbers[1].ptr()),
-            regions: Ptr::new(self.regions.ptr()),
+            records: Ptr::new(desk.records.ptr()),
+            numbers: Ptr::new(desk.numbers[1].ptr()),
+            regions: Ptr::new(desk.regions.ptr()),
             region_count: Ptr::new(self.region_count.ptr()),
             mixtures: Ptr::new(guide.mixtures.ptr()),
             most_regions: regions[0],

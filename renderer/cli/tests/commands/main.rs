@@ -14,6 +14,7 @@ mod defocus;
 mod denoise;
 mod editor;
 mod exhaustion;
+mod guiding;
 mod interrupt;
 mod live;
 mod merge;

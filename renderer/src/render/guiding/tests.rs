@@ -204,7 +204,8 @@ fn little_memory_teaches_all_the_same() {
     let view = uploaded.view(&scene);
     let mut regions = |memory| {
         scene.guiding.memory = memory;
-        let school = School::new(&mut cpu, &scene, view, 1 << 16).unwrap();
+        let mut school = School::new(&mut cpu, &scene, view, 1 << 16).unwrap();
+        school.make_room(u64::MAX).unwrap();
         let bytes = school.bytes();
         assert!(bytes <= memory, "{bytes} bytes of {memory}");
         learn(&mut cpu, &scene, view, (SPP, None), &mut |_| false).unwrap().unwrap().lesson.regions
