@@ -380,7 +380,8 @@ impl Data {
         (w, parts)
     }
 
-    /// Lobes around directions that are drawn by what records have brought, the first to come of those that come at such rates.
+    /// Lobes around directions that are drawn by what records have brought, the first to come of those that come at such rates; every
+    /// other lobe also by how rare that is without a guide, for little light from a narrow range of directions makes most of the noise.
     ///
     /// # Safety
     /// As [`Data::fit`].
@@ -392,14 +393,17 @@ impl Data {
         while i < self.end {
             // SAFETY: as the caller promised.
             let record = unsafe { self.record(i) };
+            let x = total.counted(&record);
+            // Against what it would be by the BSDF alone.
+            let surprise = sqrt(x * record.pdf.abs() / max(record.bsdf_pdf, f32::MIN_POSITIVE));
             // Those that have brought nothing never come.
-            let per_rate = min(1.0 / total.counted(&record), f32::MAX);
+            let per_rates = [min(1.0 / x, f32::MAX), min(1.0 / (x * surprise), f32::MAX)];
             let place = i - self.first;
             let [a, b, c, d] = pcg4d([place, 0x9e1d, 1, 2]);
             let [e, f, g, h] = pcg4d([place, 0x9e1d, 3, 4]);
             let words = [a, b, c, d, e, f, g, h];
             each_of_row!(k => {
-                let time = -ln(1.0 - uniform(words[k])) * per_rate;
+                let time = -ln(1.0 - uniform(words[k])) * per_rates[k % 2];
                 let word = u64::from(time.to_bits()) << 32 | u64::from(i);
                 soonest[k] = if word < soonest[k] { word } else { soonest[k] };
             });
