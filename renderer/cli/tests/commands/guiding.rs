@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::program::{Folder, Outcome};
 
-/// A glass ball in a sun wide enough to be found by paths alone as well.
+/// A glass ball in a sun so wide that paths find it alone as well.
 const BALL: &str = r#"
     [render]
     size = [64, 48]
@@ -18,7 +18,7 @@ const BALL: &str = r#"
     type = "directional"
     direction = [0.6, -0.75, -0.28]
     irradiance = 3
-    diameter = 8
+    diameter = 20
     [materials.white]
     type = "diffuse"
     reflectance = 0.6
@@ -86,10 +86,10 @@ fn guiding_is_tried_where_there_are_paths_enough() {
     let told = lesson(&render(&folder, "few.exr", &["--guiding=auto", "--spp=16", "--json"]));
     assert!(told.is_null(), "{told}");
     if tier::is_deep() {
-        let told = lesson(&render(&folder, "many.exr", &["--guiding=auto", "--spp=2736", "--json"]));
+        let small = ["--guiding=auto", "--spp=8000", "--set=lights.0.diameter=2", "--json"];
+        let told = lesson(&render(&folder, "small.exr", &small));
         assert!(told["is_used"] == true && told["gain"].as_f64() > Some(3.7), "{told}");
-        let without = ["--guiding=auto", "--spp=2736", "--set", "materials.glass.ior=1", "--json"];
-        let told = lesson(&render(&folder, "air.exr", &without));
+        let told = lesson(&render(&folder, "large.exr", &["--guiding=auto", "--spp=4000", "--json"]));
         assert!(told["is_used"] == false && told["gain"].as_f64() < Some(3.7), "{told}");
     }
 }
