@@ -4,37 +4,8 @@ use serde_json::Value;
 
 use crate::program::{Folder, Outcome};
 
-/// A glass ball in a sun so wide that paths find it alone as well.
-const BALL: &str = r#"
-    [render]
-    size = [64, 48]
-    [camera]
-    position = [0.5, 3, 3]
-    target = [0.5, 0, -0.3]
-    fov = 50
-    [environment]
-    radiance = 0.1
-    [[lights]]
-    type = "directional"
-    direction = [0.6, -0.75, -0.28]
-    irradiance = 3
-    diameter = 20
-    [materials.white]
-    type = "diffuse"
-    reflectance = 0.6
-    [materials.glass]
-    type = "dielectric"
-    ior = 1.5
-    [[shapes]]
-    type = "quad"
-    material = "white"
-    transform = [{ scale = 12 }, { rotate = { axis = "x", degrees = -90 } }]
-    [[shapes]]
-    type = "sphere"
-    material = "glass"
-    center = [0, 1, 0]
-    radius = 0.8
-"#;
+/// A glass ball in the sun, whose paths are guided unless something else is asked for.
+const BALL: &str = include_str!("../../../src/render/guiding/ball.toml");
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -43,11 +14,14 @@ fn folder() -> Folder {
 }
 
 fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
-    let arguments = ["render", "ball.toml", "--device=cpu", "-o", output];
+    let arguments = ["render", "ball.toml", "--size=64x48", "--device=cpu", "-o", output];
     let outcome = folder.run(&[&arguments, options].concat());
     assert_eq!(outcome.code, Some(0), "{options:?}: {outcome:?}");
     outcome
 }
+
+/// A sun so wide that paths find it alone as well.
+const WIDE: &str = "--set=lights.0.diameter=20";
 
 /// What a render tells of guiding.
 fn lesson(outcome: &Outcome) -> Value {
@@ -58,10 +32,10 @@ fn lesson(outcome: &Outcome) -> Value {
 #[test]
 fn guided_renders_say_so_and_show_the_same() {
     let folder = folder();
-    let told = lesson(&render(&folder, "on.exr", &["--guiding=on", "--spp=64", "--json"]));
+    let told = lesson(&render(&folder, "on.exr", &[WIDE, "--guiding=on", "--spp=64", "--json"]));
     assert!(told["is_used"] == true && told["paths"].as_u64() > Some(60_000), "{told}");
     assert!(told["gain"].as_f64() > Some(2.0) && told["regions"].as_u64() > Some(10), "{told}");
-    let outcome = render(&folder, "one.exr", &["--guiding=on", "--spp=64", "--threads=1"]);
+    let outcome = render(&folder, "one.exr", &[WIDE, "--guiding=on", "--spp=64", "--threads=1"]);
     assert!(outcome.stderr.contains(", guided by what "), "{outcome:?}");
     let same = folder.run(&["compare", "on.exr", "one.exr"]);
     assert!(
@@ -69,12 +43,13 @@ fn guided_renders_say_so_and_show_the_same() {
         "{same:?}"
     );
 
-    let told = lesson(&render(&folder, "off.exr", &["--spp=1024", "--seed=1", "--json"]));
+    let off = [WIDE, "--guiding=off", "--spp=1024", "--seed=1", "--json"];
+    let told = lesson(&render(&folder, "off.exr", &off));
     assert!(told.is_null(), "{told}");
     let same = folder.run(&["compare", "on.exr", "off.exr"]);
     assert_eq!(same.code, Some(0), "{same:?}");
     // More samples, by what is learnt for these.
-    let outcome = render(&folder, "on.exr", &["--guiding=on", "--spp=192", "--resume"]);
+    let outcome = render(&folder, "on.exr", &[WIDE, "--guiding=on", "--spp=192", "--resume"]);
     assert!(outcome.stderr.contains(", guided by what "), "{outcome:?}");
     let same = folder.run(&["compare", "on.exr", "off.exr"]);
     assert_eq!(same.code, Some(0), "{same:?}");
@@ -83,13 +58,13 @@ fn guided_renders_say_so_and_show_the_same() {
 #[test]
 fn guiding_is_tried_where_there_are_paths_enough() {
     let folder = folder();
-    let told = lesson(&render(&folder, "few.exr", &["--guiding=auto", "--spp=16", "--json"]));
+    let told = lesson(&render(&folder, "few.exr", &[WIDE, "--guiding=auto", "--spp=16", "--json"]));
     assert!(told.is_null(), "{told}");
     if tier::is_deep() {
         let small = ["--guiding=auto", "--spp=8000", "--set=lights.0.diameter=2", "--json"];
         let told = lesson(&render(&folder, "small.exr", &small));
         assert!(told["is_used"] == true && told["gain"].as_f64() > Some(3.7), "{told}");
-        let told = lesson(&render(&folder, "large.exr", &["--guiding=auto", "--spp=4000", "--json"]));
+        let told = lesson(&render(&folder, "large.exr", &[WIDE, "--guiding=auto", "--spp=4000", "--json"]));
         assert!(told["is_used"] == false && told["gain"].as_f64() < Some(3.7), "{told}");
     }
 }

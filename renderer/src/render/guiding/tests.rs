@@ -47,37 +47,7 @@ const ROOM: &str = r#"
 "#;
 
 /// A glass ball in the sun, and the floor below.
-const BALL: &str = r#"
-    [render]
-    size = [24, 16]
-    guiding = "on"
-    [camera]
-    position = [0.5, 3, 3]
-    target = [0.5, 0, -0.3]
-    fov = 50
-    [environment]
-    radiance = 0.1
-    [[lights]]
-    type = "directional"
-    direction = [0.6, -0.75, -0.28]
-    irradiance = 3
-    diameter = 2
-    [materials.white]
-    type = "diffuse"
-    reflectance = 0.6
-    [materials.glass]
-    type = "dielectric"
-    ior = 1.5
-    [[shapes]]
-    type = "quad"
-    material = "white"
-    transform = [{ scale = 12 }, { rotate = { axis = "x", degrees = -90 } }]
-    [[shapes]]
-    type = "sphere"
-    material = "glass"
-    center = [0, 1, 0]
-    radius = 0.8
-"#;
+const BALL: &str = include_str!("ball.toml");
 
 /// Samples per pixel of renders that are learnt for, and of long ones.
 const SPP: u32 = 4096;
@@ -184,7 +154,7 @@ fn trial(scene: &str) -> (f64, bool) {
 fn guiding_is_used_where_it_pays() {
     let (gain, is_used) = trial(BALL);
     assert!(gain > 10.0 && is_used, "{gain}");
-    let plain = BALL.replace("\"dielectric\"\n    ior = 1.5", "\"diffuse\"\n    reflectance = 0.5");
+    let plain = BALL.replace("\"dielectric\"\nior = 1.5", "\"diffuse\"\nreflectance = 0.5");
     let (gain, is_used) = trial(&plain);
     assert!(gain < 2.0 && !is_used, "{gain}");
 }
