@@ -77,7 +77,7 @@ fn path(
         let (hit, before, mut shaded) = unsafe {
             let hit = closest_hit::<Portable, Full>(view, state.ray, f32::INFINITY);
             let before = state;
-            (hit, before, shade::<Full>(view, &scene.settings, &mut state, &hit))
+            (hit, before, shade::<Portable, Full>(view, &scene.settings, &mut state, &hit))
         };
         match mistake {
             Mistake::None => {}

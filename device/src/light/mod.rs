@@ -178,6 +178,12 @@ impl Light {
         self.kind() == Self::IMAGE
     }
 
+    /// Whether it is a direction, or a disk in the sky.
+    #[inline(always)]
+    pub(crate) const fn is_directional(&self) -> bool {
+        self.kind() == Self::DIRECTIONAL
+    }
+
     /// Features that the light requires of a kernel.
     pub const fn features(&self) -> Features {
         let varies = self.kind_flags & Self::VARYING != 0;

@@ -42,7 +42,7 @@ impl Light {
 
     /// Sample of a directional light: its one direction, or one in its disk.
     #[inline(always)]
-    pub(super) fn sample_directional(&self, u: Vec2) -> LightSample {
+    pub(crate) fn sample_directional(&self, u: Vec2) -> LightSample {
         let one_minus_cos = self.b.x;
         if one_minus_cos == 0.0 {
             return LightSample { wi: self.a, target: None, li: self.le, pdf: self.pmf, is_delta: true };

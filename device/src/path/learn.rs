@@ -5,10 +5,11 @@ use core::f32::consts::{FRAC_1_PI, PI};
 use glam::Vec3;
 use primitives::Ptr;
 
+use super::manifold::Caustic;
 use super::megakernel::generate;
 use super::step::{Arrived, Scattered, Scatterer, Shaded, VisibleLight, arrive, scatter_lit, visibility};
 use super::{PathSettings, PathState};
-use crate::arch::{max, read, write};
+use crate::arch::{load, max, read, write};
 use crate::bvh::{Arch, closest_hit};
 use crate::color::luminance;
 use crate::features::{Compiled, Guided};
@@ -225,7 +226,7 @@ impl<'a> Learner<'a> {
             }
             self.twin.gather(luminance(state.l) - gathered, ratio);
             if was_asked {
-                if shaded.alive && state.prev_pdf == 0.0 && self.vertices == before {
+                if shaded.alive && state.prev_pdf <= 0.0 && self.vertices == before {
                     self.is_asked = true;
                 } else {
                     let record = args.slots.at(args.slot(self.path, before - 1));
@@ -350,13 +351,18 @@ impl Arrived<'_> for &mut Learner<'_> {
                     return Shaded::END;
                 }
             }
-            let Scattered { visible, shaded, bsdf_pdf, of_bsdf, .. } =
-                scatter_lit::<C>(scene, settings, state, &at);
+            let Scattered { light, visible, shaded, bsdf_pdf, of_bsdf } =
+                scatter_lit::<C>(scene, settings, state, &at, Caustic::NONE);
             if self.is_photon {
                 self.smooth += 1;
-                return Shaded { shadow: None, alive: shaded.alive && state.prev_pdf == 0.0 };
+                return Shaded { shadow: None, alive: shaded.alive && state.prev_pdf <= 0.0 };
             }
-            if is_smooth {
+            // Walks find the way from suns.
+            let is_walked_to = is_smooth
+                && settings.walks != 0
+                && visible.sample.li != Vec3::ZERO
+                && load(scene.lights.add(light as usize)).is_directional();
+            if is_smooth && !is_walked_to {
                 self.aim(state, &at, &visible);
             }
             let is_there = shaded.alive && state.prev_pdf > 0.0;

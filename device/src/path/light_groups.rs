@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use glam::Vec3;
 
+use super::manifold::{caustic, may_walk};
 use super::megakernel::Invocation;
 use super::stage::{Count, Function};
 use super::step::{
@@ -152,8 +153,13 @@ impl Sums {
                 }
                 return false;
             }
-            let mut lit_by = 0;
-            let shaded = arrive::<C, _>(scene, settings, state, &hit, Noting(&mut lit_by));
+            let mut noted = Noted { lit_by: 0, caustic: (0, Vec3::ZERO) };
+            let noting = Noting::<A>(&mut noted, PhantomData);
+            let shaded = arrive::<C, _>(scene, settings, state, &hit, noting);
+            let Noted { lit_by, caustic: (light, brought) } = noted;
+            if may_walk::<C>(settings) && brought != Vec3::ZERO {
+                self.add(light, brought);
+            }
             if state.l != Vec3::ZERO {
                 self.add(load(scene.prims.add(hit.prim as usize)).light, state.l);
                 state.l = Vec3::ZERO;
@@ -166,10 +172,18 @@ impl Sums {
     }
 }
 
-/// Does at once what is done where a path scatters, and notes which light is drawn.
-struct Noting<'a>(&'a mut u32);
+/// What has brought light where a path scatters.
+struct Noted {
+    /// Index of the light that is drawn.
+    lit_by: u32,
+    /// Index of the light of a caustic, and what it brings.
+    caustic: (u32, Vec3),
+}
 
-impl Arrived<'_> for Noting<'_> {
+/// Does at once what is done where a path scatters, and notes it.
+struct Noting<'a, A>(&'a mut Noted, PhantomData<A>);
+
+impl<A: Arch> Arrived<'_> for Noting<'_, A> {
     #[inline(always)]
     unsafe fn scatter<C: Compiled>(
         self,
@@ -179,8 +193,14 @@ impl Arrived<'_> for Noting<'_> {
         at: Scatterer<'_>,
     ) -> Shaded {
         // SAFETY: as the caller promised.
-        let scattered = unsafe { scatter_lit::<C>(scene, settings, state, &at) };
-        *self.0 = scattered.light;
-        scattered.shaded
+        unsafe {
+            let caustic = caustic::<A, C>(scene, settings, state, &at);
+            let emitted = state.l;
+            state.l = Vec3::ZERO;
+            let scattered = scatter_lit::<C>(scene, settings, state, &at, caustic);
+            *self.0 = Noted { lit_by: scattered.light, caustic: (caustic.light, state.l) };
+            state.l = emitted;
+            scattered.shaded
+        }
     }
 }

@@ -312,7 +312,8 @@ impl<C: Compiled> Function for Megakernel<C> {
     unsafe fn run_range<A: Arch>(range: Range<u32>, args: &MegakernelArgs) {
         // SAFETY: as the caller promised.
         unsafe {
-            if A::Packet::LANES > 1 {
+            let side_by_side = A::Packet::LANES > 1 && args.settings.walks == 0;
+            if side_by_side {
                 return bundle::run::<A, C>(range, args);
             }
             for i in range {

@@ -13,6 +13,7 @@ mod landing;
 pub mod layout;
 mod learn;
 mod light_groups;
+mod manifold;
 mod matte;
 mod mean;
 mod megakernel;
@@ -73,6 +74,10 @@ pub struct PathSettings {
     pub width: u32,
     /// Most radiance, of the largest channel, of indirect light that a path brings at once; infinite for no limit.
     pub clamp_indirect: f32,
+    /// Non-zero if walks look for caustics.
+    pub walks: u32,
+    /// Centre and radius of a sphere around all smooth surfaces, where every other walk from elsewhere begins; radius 0 for none.
+    pub smooth: [f32; 4],
 }
 
 impl PathSettings {
@@ -117,7 +122,7 @@ pub struct PathState {
     /// Radiance gathered so far.
     pub l: Vec3,
     /// Solid-angle density with which `ray` was drawn; 0 for a camera ray or after a delta lobe, which no light
-    /// sampling competes with.
+    /// sampling competes with. Where walks look for caustics, minus the number of delta lobes in a row since walks began.
     pub prev_pdf: f32,
     /// Where light was looked for when `ray` was drawn, as [`crate::light::tree::Facing`], if a tree chooses lights.
     pub facing: u32,

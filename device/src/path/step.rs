@@ -1,9 +1,12 @@
 //! One bounce of a path: all its physics in one file, to be read from top to bottom.
 
+use core::marker::PhantomData;
+
 use glam::{Vec2, Vec3};
 
 use super::clamp::clamped;
 use super::guided::{Guided, may_guide};
+use super::manifold::{Caustic, caustic, is_found_by_walks, may_walk, next_of_chain};
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{load, max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit, Query, Response};
@@ -63,7 +66,7 @@ pub unsafe fn step<A: Arch, C: Compiled>(
     // SAFETY: as the caller promised.
     unsafe {
         let hit = closest_hit::<A, C>(scene, state.ray, f32::INFINITY);
-        let shaded = shade::<C>(scene, settings, state, &hit);
+        let shaded = shade::<A, C>(scene, settings, state, &hit);
         if let Some(shadow) = shaded.shadow {
             state.l += shadow.ld * visibility::<A, C>(scene, &shadow);
         }
@@ -218,16 +221,16 @@ pub(super) struct Scatterer<'a> {
 /// Gathers what is emitted at the hit, prepares direct light, and draws the next ray.
 ///
 /// # Safety
-/// `scene` is valid.
+/// `scene` is valid, and the machine is an `A`.
 #[inline(always)]
-pub unsafe fn shade<C: Compiled>(
+pub unsafe fn shade<A: Arch, C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &mut PathState,
     hit: &Hit,
 ) -> Shaded {
     // SAFETY: as the caller promised.
-    unsafe { arrive::<C, _>(scene, settings, state, hit, AtOnce) }
+    unsafe { arrive::<C, _>(scene, settings, state, hit, AtOnce(PhantomData::<A>)) }
 }
 
 /// What is done where a path scatters. No closure: the compiler would not inline it.
@@ -244,9 +247,9 @@ pub(super) trait Arrived<'a> {
 }
 
 /// Prepares direct light, and draws the next ray.
-struct AtOnce;
+struct AtOnce<A>(PhantomData<A>);
 
-impl Arrived<'_> for AtOnce {
+impl<A: Arch> Arrived<'_> for AtOnce<A> {
     #[inline(always)]
     unsafe fn scatter<C: Compiled>(
         self,
@@ -256,7 +259,10 @@ impl Arrived<'_> for AtOnce {
         at: Scatterer<'_>,
     ) -> Shaded {
         // SAFETY: as the caller promised.
-        unsafe { scatter_lit::<C>(scene, settings, state, &at).shaded }
+        unsafe {
+            let caustic = caustic::<A, C>(scene, settings, state, &at);
+            scatter_lit::<C>(scene, settings, state, &at, caustic).shaded
+        }
     }
 }
 
@@ -284,6 +290,7 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     settings: &PathSettings,
     state: &mut PathState,
     at: &Scatterer<'_>,
+    caustic: Caustic,
 ) -> Scattered {
     // SAFETY: as the caller promised.
     let (index, light) = unsafe { light_at::<C>(scene, settings, state, at) };
@@ -292,7 +299,7 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     // SAFETY: as the caller promised.
     let (response, [bsdf_pdf, of_bsdf, survival]) = unsafe {
         match may_guide::<C>() {
-            true => guided_response::<C>(scene, state, at, light.wi, uc, u),
+            true => guided_response::<C>(scene, settings, state, at, (light.wi, caustic), uc, u),
             false => (at.response::<C>(light.wi, uc, u), [0.0, 1.0, 0.0]),
         }
     };
@@ -305,6 +312,14 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
     Scattered { light: index, visible: light, shaded: Shaded { shadow, alive }, bsdf_pdf, of_bsdf }
 }
 
+/// What a response is asked for.
+#[derive(Clone, Copy)]
+enum Asked {
+    Caustic,
+    Light,
+    Drawn,
+}
+
 /// The response to light from the direction `light`, local frame, or zero, and the next direction, which a guide may draw;
 /// [`Scattered::bsdf_pdf`], [`Scattered::of_bsdf`], and [`Guided::survival`].
 ///
@@ -313,9 +328,10 @@ pub(super) unsafe fn scatter_lit<C: Compiled>(
 #[inline(always)]
 unsafe fn guided_response<C: Compiled>(
     scene: &SceneView,
+    settings: &PathSettings,
     state: &mut PathState,
     at: &Scatterer<'_>,
-    light: Vec3,
+    (light, caustic): (Vec3, Caustic),
     uc: f32,
     u: Vec2,
 ) -> (Response, [f32; 3]) {
@@ -324,18 +340,32 @@ unsafe fn guided_response<C: Compiled>(
         let guided = Guided::at::<C>(scene, at);
         let survival = guided.survival(state.beta, &mut state.eta_scale);
         let (drawn, uc) = if guided.is_none() { (None, uc) } else { guided.draw(at, uc, u) };
-        // The response to the light, and then to what was drawn: by the same code, which is long.
+        // The response to the caustic, to the light, and then to what was drawn: by the same code, which is long.
         let (mut response, mut of_drawn) = (Response::NONE, Response::NONE.lit);
-        let (mut query, mut is_of_drawn) = (light, false);
+        let has_caustic = may_walk::<C>(settings) && caustic.wi != Vec3::ZERO;
+        let (mut query, mut asked) = match has_caustic {
+            true => (at.frame.to_local(caustic.wi), Asked::Caustic),
+            false => (light, Asked::Light),
+        };
+        let mut is_of_drawn = false;
         loop {
             let answer = at.response::<C>(query, uc, u);
-            if is_of_drawn {
-                of_drawn = answer.lit;
-                break;
+            match asked {
+                Asked::Caustic => {
+                    let cosine = query.z.abs() * at.terminator.shadowing::<C>(caustic.wi);
+                    let brought = state.beta * answer.lit.f * caustic.brought * cosine;
+                    state.l += clamped::<C>(settings, state.depth + 2, brought);
+                    (query, asked) = (light, Asked::Light);
+                    continue;
+                }
+                Asked::Light => response = answer,
+                Asked::Drawn => {
+                    (of_drawn, is_of_drawn) = (answer.lit, true);
+                    break;
+                }
             }
-            response = answer;
             match drawn {
-                Some(wi) => (query, is_of_drawn) = (wi, true),
+                Some(wi) => (query, asked) = (wi, Asked::Drawn),
                 None => break,
             }
         }
@@ -466,7 +496,7 @@ fn material_uniforms(settings: &PathSettings, state: &PathState) -> [f32; 4] {
 /// Weight of emission found by following a ray, against finding it by sampling the light.
 #[inline(always)]
 fn emission_weight(settings: &PathSettings, prev_pdf: f32, p_light: impl FnOnce() -> f32) -> f32 {
-    if prev_pdf == 0.0 {
+    if prev_pdf <= 0.0 {
         return 1.0;
     }
     match settings.direct() {
@@ -527,6 +557,9 @@ pub(super) unsafe fn infinite_light<C: Compiled>(
     // SAFETY: as the caller promised.
     unsafe {
         let light = load(scene.lights.add(i as usize));
+        if may_walk::<C>(settings) && is_found_by_walks(state, &light) {
+            return Vec3::ZERO;
+        }
         let seen = if light.is_image() { seen } else { None };
         let le = match seen {
             Some((radiance, _)) => radiance,
@@ -933,7 +966,7 @@ impl Scatterer<'_> {
     /// disagree on whether it is reflected or transmitted. Where shading normals decide alone, it is that before a map which
     /// the shading normal may not disagree with, as in Mitsuba.
     #[inline(always)]
-    fn origin<C: Compiled>(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
+    pub(super) fn origin<C: Compiled>(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
         let cos = self.side.dot(wi);
         if C::sees(Features::NORMAL_MAPS) && self.keeps && self.below.dot(wi) * local.z < 0.0 {
             return None;
@@ -1091,7 +1124,10 @@ pub(super) fn scatter<C: Compiled>(
     state.beta *= sample.weight * at.terminator.shadowing::<C>(wi);
     // A guide's expectation has it in it.
     state.eta_scale *= if may_guide::<C>() && state.eta_scale < 0.0 { 1.0 } else { sample.eta * sample.eta };
-    state.prev_pdf = sample.pdf;
+    state.prev_pdf = match sample.pdf == 0.0 && may_walk::<C>(settings) {
+        true => next_of_chain(state),
+        false => sample.pdf,
+    };
     if C::sees(Features::TEXTURES) {
         state.cone.widen(sample.pdf);
     }

@@ -132,6 +132,8 @@ fn render(
         seed: 1,
         width: 1,
         clamp_indirect: f32::INFINITY,
+        walks: 0,
+        smooth: [0.0; 4],
     };
     let total = layers * MegakernelArgs::invocations_per_layer(width, height);
     for part in 0..parts {
@@ -203,6 +205,8 @@ fn camera_paths_start_in_their_pixel() {
             seed: 5,
             width: 40,
             clamp_indirect: f32::INFINITY,
+            walks: 0,
+            smooth: [0.0; 4],
         },
     );
     let mut scene = empty_scene();

@@ -31,7 +31,9 @@ use torrance_image::film::write::{Destination, Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Shard, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{Direct, Guiding, LightSelection, Masking, Named, Overrides, RenderSettings, Sampler};
+use torrance_scene::{
+    Caustics, Direct, Guiding, LightSelection, Masking, Named, Overrides, RenderSettings, Sampler,
+};
 use torrance_text::quoted_path;
 
 use super::denoise::{DENOISERS, check_noise_is_known, denoised, find_denoising};
@@ -188,6 +190,10 @@ pub(super) struct SettingArgs {
     /// Most memory that learning that takes, MiB [default: 256]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=65536))]
     guiding_memory: Option<u32>,
+
+    /// How light from suns and directional lights is found that comes by way of smooth surfaces
+    #[arg(long, value_name = "NAME", value_parser = values::named(Caustics::NAMES))]
+    caustics: Option<Caustics>,
 
     /// Most radiance that indirect light brings to a sample at once, or off, the default: less noise, and less light
     #[arg(long, value_name = "X", value_parser = values::clamp_indirect, allow_negative_numbers = true)]
@@ -920,6 +926,7 @@ impl SettingArgs {
             (&["lights"], self.lights.map(|_| "--lights")),
             (&["guiding"], self.guiding.map(|_| "--guiding")),
             (&["guiding_memory"], self.guiding_memory.map(|_| "--guiding-memory")),
+            (&["caustics"], self.caustics.map(|_| "--caustics")),
             (&["clamp_indirect"], self.clamp_indirect.map(|_| "--clamp-indirect")),
             (&["masking"], self.masking.map(|_| "--masking")),
         ];
@@ -942,6 +949,7 @@ impl SettingArgs {
             lights: self.lights,
             guiding: self.guiding,
             guiding_memory: self.guiding_memory,
+            caustics: self.caustics,
             clamp_indirect: self.clamp_indirect.map(|clamp| clamp.0),
             masking: self.masking,
         }

@@ -5,6 +5,7 @@ use std::slice::from_ref;
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 use device::bvh::Instance;
 use device::features::Features;
+use device::light::Light;
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
@@ -44,6 +45,11 @@ impl SceneData {
         if self.holes != Holes::default() && self.features.contains(Features::CUTOUTS) {
             hash.add(&[self.holes as u32]);
         }
+        // What paths never find of a light without size, walks do.
+        let has_size = |light: &Light| light.kind_flags & 0xff != Light::DIRECTIONAL || light.b.x > 0.0;
+        if self.settings.walks != 0 && !self.lights.all.iter().all(has_size) {
+            hash.add(b"walks");
+        }
         if self.clip != Clip::DEFAULT {
             hash.add(&[self.clip.near, self.clip.far]);
         }
@@ -60,7 +66,8 @@ impl SceneData {
     /// many of a pixel, and what else is said.
     pub fn key_of_render(&self, fingerprint: u64, spp: u32, else_said: &str) -> u64 {
         let mut hash = Fnv1a(fingerprint);
-        let PathSettings { max_depth, rr_depth, direct, sampler, seed, clamp_indirect, .. } = self.settings;
+        let PathSettings { max_depth, rr_depth, direct, sampler, seed, clamp_indirect, walks, .. } =
+            self.settings;
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
         hash.add(&[self.hidden_normals as u32, self.holes as u32, self.hides_emitters.into()]);
         hash.add(self.pictures.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));
@@ -69,6 +76,9 @@ impl SceneData {
         }
         if clamp_indirect < f32::INFINITY {
             hash.add(&[clamp_indirect.to_bits()]);
+        }
+        if walks != 0 {
+            hash.add(b"walks");
         }
         if self.guiding.guiding != Guiding::Off {
             hash.add(&[self.guiding.guiding as u64, self.guiding.memory]);

@@ -15,6 +15,7 @@ mod pictures;
 mod placement;
 mod shapes;
 mod sky;
+mod smooth;
 mod studio;
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,9 @@ pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
 use torrance_scene::limits::available_memory;
-use torrance_scene::{Camera, Clip, Description, Guiding, HiddenNormals, Holes, RenderSettings, Shape};
+use torrance_scene::{
+    Camera, Caustics, Clip, Description, Guiding, HiddenNormals, Holes, RenderSettings, Shape,
+};
 use torrance_text::human_bytes;
 
 use lights::Emitters;
@@ -296,6 +299,7 @@ impl SceneData {
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
                 .and(Features::BLUE_NOISE.when(render.sampler == SamplerKind::BlueNoise))
                 .and(Features::GUIDING.when(render.guiding == Guiding::On))
+                .and(Features::GUIDING.and(Features::WALKS).when(render.caustics == Caustics::Walks))
                 .and(Features::CLAMPING.when(render.clamp_indirect.is_some()))
                 .and(Features::CLIPPING.when(description.camera.clip != Clip::DEFAULT)),
             families: Families::new(description, &materials),
@@ -336,7 +340,11 @@ impl SceneData {
         let features = features
             .and(Features::INSTANCES.when(stats.instances > 0))
             .and(Features::SHAPES.when(stats.primitives.has_rare()));
-        Self { geometry, lights, pictures, features, materials, coats, stats, ..self }
+        let settings = match self.settings.walks {
+            0 => self.settings,
+            _ => PathSettings { smooth: smooth::around(&geometry, &materials), ..self.settings },
+        };
+        Self { geometry, lights, pictures, features, materials, coats, stats, settings, ..self }
     }
 
     /// Drops what only back ends need, once one has it, and what takes most of the memory. The rest tells about the scene.
@@ -385,5 +393,7 @@ fn settings(render: &RenderSettings) -> PathSettings {
         seed: render.seed,
         width: render.width,
         clamp_indirect: render.clamp_indirect.unwrap_or(f32::INFINITY),
+        walks: u32::from(render.caustics == Caustics::Walks),
+        smooth: [0.0; 4],
     }
 }

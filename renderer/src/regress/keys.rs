@@ -22,6 +22,7 @@ const RENDERING: &[&str] = &[
     "lights",
     "guiding",
     "guiding_memory",
+    "caustics",
     "clamp_indirect",
     "masking",
 ];

@@ -284,7 +284,7 @@ impl<B: Backend> GroupFilms<B> {
         let groups = LightGroupArgs { take, group_of, groups: self.groups as u32 };
         // SAFETY: as the caller promised; the lights are those of the scene.
         unsafe {
-            match take.scene.guide.nodes.is_null() {
+            match take.scene.guide.nodes.is_null() && take.settings.walks == 0 {
                 true => backend.launch::<stages::light_groups>(groups),
                 false => backend.launch::<stages::light_groups_guided>(groups),
             }

@@ -97,6 +97,7 @@ pub fn identity(
         ("direct", settings.direct.word().into()),
         ("lights", lights.into()),
         ("guiding", settings.guiding.word().into()),
+        ("caustics", settings.caustics.word().into()),
         ("clamping", clamping),
         ("masking", settings.masking.word().into()),
         ("longest path", settings.max_depth.to_string()),

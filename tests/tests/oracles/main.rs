@@ -3,6 +3,7 @@
 mod aov;
 mod backfaces;
 mod cameras;
+mod caustics;
 mod closed_forms;
 mod defocus;
 mod furnace_sweep;

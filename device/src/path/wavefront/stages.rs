@@ -339,8 +339,12 @@ impl<C: Compiled> Function for Shade<C> {
             let Quad([x, y, z, weight]) = read(args.gathered.at(number));
             let before = Vec3::new(x, y, z);
             state.l = before;
-            let shaded =
-                step::shade::<C>(&take.scene, &take.settings, &mut state, &pool.hit::<C>(slot, &take.scene));
+            let shaded = step::shade::<A, C>(
+                &take.scene,
+                &take.settings,
+                &mut state,
+                &pool.hit::<C>(slot, &take.scene),
+            );
             if state.l != before {
                 write(args.gathered.at(number), Quad([state.l.x, state.l.y, state.l.z, weight]));
             }

@@ -6,6 +6,7 @@ mod bad_input;
 mod bad_suite;
 mod bench;
 mod bsdf;
+mod caustics;
 mod cli;
 mod compare;
 mod convert;

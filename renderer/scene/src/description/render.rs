@@ -30,6 +30,8 @@ pub struct RenderSettings {
     pub guiding: Guiding,
     /// Most memory that learning takes, MiB, ≥ 16.
     pub guiding_memory: u32,
+    /// How light from suns and directional lights is found that comes by way of smooth surfaces.
+    pub caustics: Caustics,
     /// Most radiance of indirect light that a path brings at once, of the largest channel; `None` for no limit. With one, light is
     /// missing.
     pub clamp_indirect: Option<f32>,
@@ -72,6 +74,16 @@ pub enum Guiding {
     Off,
 }
 
+/// How light from suns and directional lights is found that comes by way of smooth surfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caustics {
+    /// Paths, by chance; never where the light has no size.
+    #[default]
+    Paths,
+    /// Manifold walks: by Newton's method.
+    Walks,
+}
+
 /// Effect of holes in surfaces on paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Holes {
@@ -112,6 +124,7 @@ impl Default for RenderSettings {
             lights: LightSelection::Auto,
             guiding: Guiding::Off,
             guiding_memory: 256,
+            caustics: Caustics::Paths,
             clamp_indirect: None,
             masking: Masking::Correlated,
             hidden_normals: HiddenNormals::Bend,
@@ -146,6 +159,8 @@ pub struct Overrides {
     pub guiding: Option<Guiding>,
     /// Most memory that learning takes, MiB.
     pub guiding_memory: Option<u32>,
+    /// How light from suns and directional lights is found that comes by way of smooth surfaces.
+    pub caustics: Option<Caustics>,
     /// Most radiance of indirect light that a path brings at once; `Some(None)` for no limit.
     pub clamp_indirect: Option<Option<f32>>,
     /// Masking–shadowing of microfacets.
@@ -169,6 +184,7 @@ impl Overrides {
         set(&mut render.lights, self.lights);
         set(&mut render.guiding, self.guiding);
         set(&mut render.guiding_memory, self.guiding_memory);
+        set(&mut render.caustics, self.caustics);
         set(&mut render.clamp_indirect, self.clamp_indirect);
         set(&mut render.masking, self.masking);
     }

@@ -84,7 +84,8 @@ const WORTH_SORTING: usize = 4;
 
 /// Features of the kernel that shades each family; a single entry if families are not told apart.
 pub(super) fn families(scene: &SceneData, paths: Paths) -> Vec<Features> {
-    let is_worth_it = scene.families.features.len() >= WORTH_SORTING;
+    // Walks meet surfaces of all families.
+    let is_worth_it = scene.families.features.len() >= WORTH_SORTING && scene.settings.walks == 0;
     if paths.sort && paths.compact && is_worth_it && Kernel::for_scene(scene).is_specialized() {
         let others = scene.features.without(Features::OF_MATERIAL);
         scene.families.features.iter().map(|family| others.and(*family)).collect()

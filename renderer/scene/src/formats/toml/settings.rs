@@ -9,8 +9,8 @@ use super::text;
 use super::values::{ByName, KeyValue, Named, ValueReader, Visitor};
 use crate::description::limits::{LEAST_CLAMP, MAX_DEPTH, MOST_CLAMP, check_size};
 use crate::description::{
-    Direct, Guiding, HiddenNormals, Holes, LightSelection, Masking, Overrides, PixelFilter, RenderSettings,
-    Sampler,
+    Caustics, Direct, Guiding, HiddenNormals, Holes, LightSelection, Masking, Overrides, PixelFilter,
+    RenderSettings, Sampler,
 };
 use crate::input::{Field, Section, Source};
 
@@ -26,6 +26,9 @@ impl Named for LightSelection {
 }
 impl Named for Guiding {
     const NAMES: ByName<Self> = &[("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
+}
+impl Named for Caustics {
+    const NAMES: ByName<Self> = &[("paths", Self::Paths), ("walks", Self::Walks)];
 }
 impl Named for Masking {
     const NAMES: ByName<Self> = &[("correlated", Self::Correlated), ("separable", Self::Separable)];
@@ -57,6 +60,7 @@ pub(crate) fn visit_sampling(visitor: &mut impl Visitor, render: &mut RenderSett
     visitor.visit("lights", &mut render.lights);
     visitor.visit("guiding", &mut render.guiding);
     visitor.visit("guiding_memory", &mut render.guiding_memory);
+    visitor.visit("caustics", &mut render.caustics);
     visitor.visit("clamp_indirect", &mut render.clamp_indirect);
     visitor.visit("masking", &mut render.masking);
     visitor.visit("seed", &mut render.seed);
@@ -122,6 +126,7 @@ pub fn overrides(section: &Section<'_>) -> Option<Overrides> {
         lights: reader.given("lights"),
         guiding: reader.given("guiding"),
         guiding_memory: reader.given("guiding_memory"),
+        caustics: reader.given("caustics"),
         clamp_indirect: reader.given("clamp_indirect"),
         masking: reader.given("masking"),
     };

@@ -6,12 +6,12 @@ use device::bsdf::microfacet::Masking;
 use device::material::texture::{Channel, Format, NO_TEXTURE, Wrap};
 use glam::{Affine2, Affine3A, DQuat, DVec3, Mat3, Quat, Vec2, Vec3};
 use torrance_scene::{
-    Bitmap, Blend, Camera, Clip, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial,
-    Environment, Facets, FovAxis, Geometry, GltfMaterial, Group, HiddenNormals, Holes, Image, Instance,
-    InvalidNormals, Lens, Material, MaterialKind, NormalMap, NormalMapKind, PixelFilter, PlasticMaterial,
-    Portal, PrincipledMaterial, Projection, PunctualKind, PunctualLight, RenderSettings, Scalar, Shape,
-    SheenMaterial, Slide, SpotFalloff, Studio, SunSky, TexelFilter, Texture, ThinDielectricMaterial, Tints,
-    TriangleMesh, metals,
+    Bitmap, Blend, Camera, Caustics, Clip, Color, ConductorMaterial, Description, DielectricMaterial,
+    DiffuseMaterial, Environment, Facets, FovAxis, Geometry, GltfMaterial, Group, HiddenNormals, Holes,
+    Image, Instance, InvalidNormals, Lens, Material, MaterialKind, NormalMap, NormalMapKind, PixelFilter,
+    PlasticMaterial, Portal, PrincipledMaterial, Projection, PunctualKind, PunctualLight, RenderSettings,
+    Scalar, Shape, SheenMaterial, Slide, SpotFalloff, Studio, SunSky, TexelFilter, Texture,
+    ThinDielectricMaterial, Tints, TriangleMesh, metals,
 };
 
 /// Random numbers, a few of them the ends of their ranges.
@@ -433,6 +433,7 @@ pub(super) fn random(seed: u64) -> Description {
             spp: 1 + r.below(99) as u32,
             seed: r.bits(),
             rr_depth: r.pick(&[None, Some(0), Some(5)]),
+            caustics: r.pick(&[Caustics::Paths, Caustics::Walks]),
             clamp_indirect: r.pick(&[None, Some(0.5), Some(30.0)]),
             masking: r.pick(&[Masking::Correlated, Masking::Separable]),
             hidden_normals: r.pick(&[HiddenNormals::Bend, HiddenNormals::Geometric, HiddenNormals::Keep]),

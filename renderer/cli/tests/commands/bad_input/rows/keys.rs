@@ -27,7 +27,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "unknown key",
         Scene("spp = 2", "frobnicate = 2"),
-        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "lights", "guiding", "guiding_memory", "clamp_indirect", "masking", "seed" and 5 more"#,
+        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "lights", "guiding", "guiding_memory", "caustics", "clamp_indirect", "masking" and 6 more"#,
     ),
     (
         "misspelt section",

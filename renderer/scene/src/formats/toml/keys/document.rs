@@ -37,7 +37,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 19] = [
+static RENDER_KEYS: [Key; 20] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -108,6 +108,15 @@ static RENDER_KEYS: [Key; 19] = [
     )
     .or("\"off\""),
     Key::new("guiding_memory", Integer(16, 1 << 16), "Most memory that learning that takes.").unit("MiB").or("256"),
+    Key::new(
+        "caustics",
+        Word(&[
+            ("paths", "by paths, by chance; never if the light has no size"),
+            ("walks", "by manifold walks: with Newton's method, over four surfaces at most"),
+        ]),
+        "How light from suns and directional lights is found that comes by way of smooth surfaces: through glass and water, off mirrors.",
+    )
+    .or("\"paths\""),
     Key::new(
         "clamp_indirect",
         Either(&[Number(LEAST_CLAMP, MOST_CLAMP), Word(&[("off", "no limit")])]),

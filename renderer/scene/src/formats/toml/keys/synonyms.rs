@@ -18,6 +18,7 @@ pub(super) const SYNONYMS: &[(&str, &[&str])] = &[
     ("size", &["resolution"]),
     ("spp", &["samples", "sample_count", "samples_per_pixel"]),
     ("rr", &["rr_depth", "russian_roulette"]),
+    ("caustics", &["manifold", "mnee", "sms", "shadow_caustics"]),
     ("clamp_indirect", &["clamp", "sample_clamp_indirect", "firefly_clamp"]),
     ("environment", &["env", "sky", "background"]),
     ("camera", &["sensor"]),
