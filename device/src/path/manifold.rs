@@ -524,7 +524,7 @@ impl Walk {
                 }
                 let step = self.newton();
                 let length2 = step.dot(step);
-                if !(length2 < f32::INFINITY) {
+                if !length2.is_finite() {
                     return Progress::Lost;
                 }
                 let length = sqrt(length2);
@@ -578,7 +578,7 @@ impl Walk {
     fn arrived(&self) -> Progress {
         let [a, b] = self.columns;
         let per_det = 1.0 / a.perp_dot(b).abs();
-        if !(per_det < f32::INFINITY) {
+        if !per_det.is_finite() {
             return Progress::Lost;
         }
         // The norm of the inverse.

@@ -45,7 +45,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     }
     let by_field = |sizes: &[usize]| sizes.iter().sum::<usize>() as u32;
     let (scene, settings, args) = (size("SceneView"), size("PathSettings"), size("MegakernelArgs"));
-    assert_eq!(settings, by_field(&[4; 7]), "PathSettings");
+    assert_eq!(settings, by_field(&[4; 12]), "PathSettings");
     assert_eq!(scene % 8, 0, "SceneView holds pointers");
     let fields = scene + 2 * 8 + 4 * 2 + settings + 4 * 7;
     assert_eq!(args, fields.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
