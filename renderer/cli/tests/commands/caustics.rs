@@ -1,15 +1,7 @@
 //! `--caustics`.
 
+use crate::guiding::{WIDE, folder};
 use crate::program::{Folder, Outcome};
-
-/// A glass ball in the sun.
-const BALL: &str = include_str!("../../../src/render/guiding/ball.toml");
-
-fn folder() -> Folder {
-    let folder = Folder::new();
-    std::fs::write(folder.at("ball.toml"), BALL).expect("a file");
-    folder
-}
 
 fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
     let arguments = ["render", "ball.toml", "--size=48x36", "--device=cpu", "--guiding=off", "-o", output];
@@ -21,9 +13,6 @@ fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
 fn compared(folder: &Folder, a: &str, b: &str) -> Outcome {
     folder.run(&["compare", a, b])
 }
-
-/// A sun so wide that paths find it alone as well.
-const WIDE: &str = "--set=lights.0.diameter=20";
 
 #[test]
 fn walks_show_the_same_whatever_renders_them() {

@@ -7,7 +7,8 @@ use crate::program::{Folder, Outcome};
 /// A glass ball in the sun, whose paths are guided unless something else is asked for.
 const BALL: &str = include_str!("../../../src/render/guiding/ball.toml");
 
-fn folder() -> Folder {
+/// A folder with it.
+pub(crate) fn folder() -> Folder {
     let folder = Folder::new();
     std::fs::write(folder.at("ball.toml"), BALL).expect("a file");
     folder
@@ -21,7 +22,7 @@ fn render(folder: &Folder, output: &str, options: &[&str]) -> Outcome {
 }
 
 /// A sun so wide that paths find it alone as well.
-const WIDE: &str = "--set=lights.0.diameter=20";
+pub(crate) const WIDE: &str = "--set=lights.0.diameter=20";
 
 /// What a render tells of guiding.
 fn lesson(outcome: &Outcome) -> Value {
