@@ -60,6 +60,12 @@ pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
     rare()
 }
 
+/// Whether enough threads of those that keep step are ready: on a CPU, they do not.
+#[inline(always)]
+pub fn are_enough(_is_ready: bool) -> bool {
+    true
+}
+
 /// Reads `*p`, memory that nothing writes while stages run.
 ///
 /// # Safety

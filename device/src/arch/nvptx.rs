@@ -63,6 +63,19 @@ pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
     rare()
 }
 
+/// Whether at least half of the lanes that are here together are ready for what takes long: the others would wait for those.
+#[inline(always)]
+pub fn are_enough(is_ready: bool) -> bool {
+    let (here, ready): (u32, u32);
+    // SAFETY: the lanes that vote are those that are here.
+    unsafe {
+        asm!("{{ .reg .pred p; setp.ne.u32 p, {2}, 0; activemask.b32 {0}; vote.sync.ballot.b32 {1}, p, {0}; }}",
+             out(reg32) here, out(reg32) ready, in(reg32) u32::from(is_ready),
+             options(nomem, nostack, preserves_flags));
+    }
+    2 * ready.count_ones() >= here.count_ones()
+}
+
 /// Bits of the features that the scene asks for. The host writes them into the PTX in place of this constant before the
 /// driver compiles it, which then leaves out everything that the scene does not need, and saves registers and seconds of
 /// compilation.

@@ -30,6 +30,9 @@ impl Hit {
     /// `instance` of primitives that are in no group.
     pub const WORLD: u32 = u32::MAX;
 
+    /// No hit.
+    pub(crate) const NONE: Self = Self::miss(f32::INFINITY);
+
     /// A ray that has met nothing closer than `t_max`.
     #[inline(always)]
     pub(super) const fn miss(t_max: f32) -> Self {

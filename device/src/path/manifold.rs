@@ -30,6 +30,12 @@ pub(super) const MOST_SURFACES: u32 = 4;
 /// Most times that a walk looks where a direction leads.
 const MOST_LOOKS: u32 = 40;
 
+/// The part of a step that is tried if it leads no nearer to the target as a whole.
+const SHORTENED: f32 = 0.25;
+
+/// The part of the distance to the target that is left after a good step: after others, derivatives are computed anew.
+const GOOD: f32 = 0.7;
+
 /// Most walks until a direction is found again: only so that nothing goes on for ever.
 const MOST_WALKS: u32 = 1 << 14;
 
@@ -46,7 +52,7 @@ const LEAST_APART: f32 = 1e-4;
 const MOST_APART: f32 = 0.003;
 
 /// Longest step of a walk, radians.
-const LONGEST_STEP: f32 = 0.3;
+const LONGEST_STEP: f32 = 0.6;
 
 /// Whether walks are made.
 #[inline(always)]
@@ -106,9 +112,18 @@ pub(super) struct Caustic {
 impl Caustic {
     /// None.
     pub(super) const NONE: Self = Self { wi: Vec3::ZERO, brought: Vec3::ZERO, light: 0 };
+
+    /// What reaches a scatterer: nothing, if its normals disagree on the side.
+    #[inline(always)]
+    pub(super) fn at<C: Compiled>(self, at: &Scatterer<'_>) -> Self {
+        match at.origin::<C>(self.wi, at.frame.to_local(self.wi)) {
+            Some(_) => self,
+            None => Self::NONE,
+        }
+    }
 }
 
-/// Looks for light by way of smooth surfaces.
+/// Looks for light by way of smooth surfaces, until all walks are at their end.
 ///
 /// # Safety
 /// `scene` is valid, `at` is of it and is where the path is, and the machine is an `A`.
@@ -121,21 +136,30 @@ pub(super) unsafe fn caustic<A: Arch, C: Compiled>(
 ) -> Caustic {
     // SAFETY: as the caller promised.
     unsafe {
-        if !may_walk::<C>(settings)
-            || scene.light_count == 0
-            || state.depth + 2 >= settings.max_depth
-            || !Material::spreads(at.material)
-        {
-            return Caustic::NONE;
-        }
-        let from = Place { p: at.p, offset: at.offset, frame: at.frame, is_open: at.transmits };
+        let Some(search) = Search::at::<C>(scene, settings, state, at) else { return Caustic::NONE };
         let (scene, settings, state) = (scene.shared(), *settings, *state);
-        let found = outlined(move || Walker { scene, settings: &settings, state, from }.find::<A>());
-        match at.origin::<C>(found.wi, at.frame.to_local(found.wi)) {
-            Some(_) => found,
-            None => Caustic::NONE,
-        }
+        let found = outlined(move || {
+            let mut search = search;
+            while search.goes_on::<A>(scene, &settings, &state) {}
+            search.caustic()
+        });
+        found.at::<C>(at)
     }
+}
+
+/// A search for light by way of smooth surfaces, from one place: walks, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Search {
+    from: Place,
+    /// Index of the light.
+    light: u32,
+    /// Irradiance of it over the probability with which it was drawn.
+    irradiance: Vec3,
+    walk: Walk,
+    /// What the first walk has found.
+    found: Found,
+    /// Number of walks since then.
+    walks: u32,
 }
 
 /// Where walks begin.
@@ -144,17 +168,130 @@ struct Place {
     p: Vec3,
     /// As [`Scatterer::offset`].
     offset: Vec3,
-    frame: Frame,
+    /// Unit shading normal.
+    normal: Vec3,
     /// Whether light may come from either side.
     is_open: bool,
 }
 
-/// What looks for light from a place.
-struct Walker<'a> {
-    scene: &'a SceneView,
-    settings: &'a PathSettings,
-    state: PathState,
-    from: Place,
+impl Search {
+    /// None.
+    pub(super) const NONE: Self = {
+        let from = Place { p: Vec3::ZERO, offset: Vec3::ZERO, normal: Vec3::Z, is_open: false };
+        let (walk, found) = (Walk::towards(Vec3::Z), Found::NONE);
+        Self { from, light: 0, irradiance: Vec3::ZERO, walk, found, walks: 0 }
+    };
+
+    /// One from where a path is; `None` if there is nothing to be looked for.
+    ///
+    /// # Safety
+    /// `scene` is valid, and `at` is of it and is where the path is.
+    #[inline(always)]
+    pub(super) unsafe fn at<C: Compiled>(
+        scene: &SceneView,
+        settings: &PathSettings,
+        state: &PathState,
+        at: &Scatterer<'_>,
+    ) -> Option<Self> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if !may_walk::<C>(settings)
+                || scene.light_count == 0
+                || state.depth + 2 >= settings.max_depth
+                || !Material::spreads(at.material)
+            {
+                return None;
+            }
+            let (light, target) = target(scene, words(settings, state, u32::MAX))?;
+            let from = Place { p: at.p, offset: at.offset, normal: at.frame.z, is_open: at.transmits };
+            let mut search = Self {
+                from,
+                light,
+                irradiance: target.li * (1.0 / target.pdf),
+                walk: Walk::towards(target.wi),
+                found: Found::NONE,
+                walks: 0,
+            };
+            search.walk.begin(from.seed(settings, state, 0));
+            Some(search)
+        }
+    }
+
+    /// Looks where a direction leads. Returns whether the search goes on.
+    ///
+    /// # Safety
+    /// The arguments are those of [`Search::at`], and the machine is an `A`.
+    #[inline(always)]
+    pub(super) unsafe fn goes_on<A: Arch>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        state: &PathState,
+    ) -> bool {
+        // SAFETY: as the caller promised.
+        let look = unsafe { self.from.look::<A>(scene, settings, state, self.walk.query, self.walk.wanted) };
+        match self.walk.go_on(&look, &self.found) {
+            Progress::Under => return true,
+            Progress::Lost if self.found.surfaces == 0 => return false,
+            Progress::Lost => {}
+            Progress::Arrived(found) => self.found = found,
+            Progress::Again => return false,
+        }
+        if self.walks == MOST_WALKS {
+            return false;
+        }
+        self.walks += 1;
+        self.walk.begin(self.from.seed(settings, state, self.walks));
+        true
+    }
+
+    /// Makes it one that has found nothing.
+    #[inline(always)]
+    pub(super) const fn forget(&mut self) {
+        self.found.surfaces = 0;
+    }
+
+    /// What has been found, when the search is over.
+    #[inline(always)]
+    pub(super) fn caustic(&self) -> Caustic {
+        let Self { light, irradiance, found, walks, .. } = *self;
+        if found.surfaces == 0 {
+            return Caustic::NONE;
+        }
+        let brought = found.weight * irradiance * (found.per_det * walks as f32);
+        Caustic { wi: found.d, brought, light }
+    }
+}
+
+/// Random words.
+#[inline(always)]
+fn words(settings: &PathSettings, state: &PathState, number: u32) -> [u32; 4] {
+    let PathState { pixel, sample, depth, .. } = *state;
+    pcg4d([pixel, sample, depth << 16 ^ settings.seed.rotate_left(13) ^ OF_WALKS, number])
+}
+
+/// Draws a light and a direction of it: one of those that are infinitely far, and no larger than a disk.
+///
+/// # Safety
+/// `scene` is valid.
+#[inline(always)]
+unsafe fn target(scene: &SceneView, [a, b, c, d]: [u32; 4]) -> Option<(u32, LightSample)> {
+    // SAFETY: as the caller promised; the index drawn is in range.
+    unsafe {
+        let of_tree = if has_tree::<Guided>(scene) { scene.tree_lights } else { 0 };
+        // The first choice is the tree, of lights that have a place.
+        let first = u32::from(of_tree > 0);
+        let (choice, _) = sample_by_power(scene, scene.light_count - of_tree + first, a, d);
+        if choice < first {
+            return None;
+        }
+        let index = of_tree + choice - first;
+        let light = load(scene.lights.add(index as usize));
+        light.is_directional().then(|| {
+            let u = Vec2::new(uniform(b), uniform(c));
+            (index, light.sample_directional(u))
+        })
+    }
 }
 
 /// Where a direction leads.
@@ -170,66 +307,52 @@ struct Look {
     is_free: bool,
 }
 
-/// What a walk does next with where its query leads.
-#[derive(Clone, Copy, PartialEq)]
-enum Phase {
-    /// It is where the walk begins.
-    Begin,
-    /// It is where the walk may go.
-    Step,
-    /// It is beside where the walk is, along one axis or the other, for derivatives.
-    Beside(usize),
-    /// It is on the other side, when the walk has come to its end.
-    Opposite(usize),
-    /// It is the end of the walk, and whether anything is in the way matters.
-    End,
-}
-
-impl Walker<'_> {
-    /// Random words for the walk `number`.
-    #[inline(always)]
-    fn words(&self, number: u32) -> [u32; 4] {
-        let PathState { pixel, sample, depth, .. } = self.state;
-        pcg4d([pixel, sample, depth << 16 ^ self.settings.seed.rotate_left(13) ^ OF_WALKS, number])
-    }
-
+impl Place {
     /// A direction in which a walk begins: by chance, the same for all walks of a path, and any that light may come from.
     #[inline(always)]
-    fn begin(&self, number: u32) -> Vec3 {
-        let [a, b, c, _] = self.words(number);
+    fn seed(&self, settings: &PathSettings, state: &PathState, number: u32) -> Vec3 {
+        let [a, b, c, _] = words(settings, state, number);
         let u = Vec2::new(uniform(a), uniform(b));
-        let Place { p, frame, is_open, .. } = self.from;
-        let [x, y, z, radius] = self.settings.smooth;
-        let to = Vec3::new(x, y, z) - p;
+        let [x, y, z, radius] = settings.smooth;
+        let to = Vec3::new(x, y, z) - self.p;
         let (distance2, radius2) = (to.dot(to), radius * radius);
         if radius > 0.0 && distance2 > 1.01 * radius2 && c >> 31 != 0 {
             let sin2 = radius2 / distance2;
             let one_minus_cos = sin2 / (1.0 + sqrt(1.0 - sin2));
-            return Frame::from_z(normalized(to)).to_world(sample_uniform_cone(one_minus_cos, u));
+            return Frame::from_z(to.normalize()).to_world(sample_uniform_cone(one_minus_cos, u));
         }
-        if is_open { sample_uniform_sphere(u) } else { frame.to_world(sample_cosine_hemisphere(u)) }
+        match self.is_open {
+            true => sample_uniform_sphere(u),
+            false => Frame::from_z(self.normal).to_world(sample_cosine_hemisphere(u)),
+        }
     }
 
     /// Follows the direction `d` over smooth surfaces: as many as there are, or no more than `surfaces`.
     ///
     /// # Safety
-    /// As [`caustic`].
+    /// As [`Search::goes_on`].
     #[inline(always)]
-    unsafe fn look<A: Arch>(&self, d: Vec3, surfaces: u32) -> Look {
-        let Place { p, offset, .. } = self.from;
-        let side = 1.0_f32.copysign(offset.dot(d));
-        let mut ray = Ray { o: p + side * offset, d };
+    unsafe fn look<A: Arch>(
+        &self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        from: &PathState,
+        d: Vec3,
+        surfaces: u32,
+    ) -> Look {
+        let side = 1.0_f32.copysign(self.offset.dot(d));
+        let mut ray = Ray { o: self.p + side * self.offset, d };
         let mut look = Look { surfaces: 0, d, weight: Vec3::ONE, is_free: false };
-        let mut state = self.state;
+        let mut state = *from;
         state.holes = 0;
-        let most = (self.settings.max_depth - self.state.depth - 2).min(MOST_SURFACES);
+        let most = (settings.max_depth - from.depth - 2).min(MOST_SURFACES);
         // SAFETY: as the caller promised.
         unsafe {
             loop {
                 if look.surfaces == surfaces && surfaces > 0 {
                     break;
                 }
-                let hit = closest_hit::<A, Guided>(self.scene, ray, f32::INFINITY);
+                let hit = closest_hit::<A, Guided>(scene, ray, f32::INFINITY);
                 if !hit.is_hit() {
                     look.is_free = true;
                     break;
@@ -237,21 +360,21 @@ impl Walker<'_> {
                 if look.surfaces == most {
                     break;
                 }
-                let surface = surface_at::<Guided>(self.scene, &ray, &hit);
+                let surface = surface_at::<Guided>(scene, &ray, &hit);
                 state.ray = ray;
                 state.depth += 1;
                 // What comes through holes, paths find.
-                if is_hole::<Guided>(self.scene, self.settings, &state, &surface) {
+                if is_hole::<Guided>(scene, settings, &state, &surface) {
                     break;
                 }
-                let Some(at) = scatterer::<Guided>(self.scene, self.settings, &state, &surface) else {
+                let Some(at) = scatterer::<Guided>(scene, settings, &state, &surface) else {
                     break;
                 };
                 if Material::flags(at.material) & Header::SMOOTH == 0 {
                     break;
                 }
                 let PathState { pixel, sample, depth, .. } = state;
-                let [a, b, c, _] = pcg4d([pixel, sample, depth, self.settings.seed ^ OF_SURFACES]);
+                let [a, b, c, _] = pcg4d([pixel, sample, depth, settings.seed ^ OF_SURFACES]);
                 let response =
                     at.response::<Smooth>(Vec3::ZERO, uniform(a), Vec2::new(uniform(b), uniform(c)));
                 let Some(sample) = response.sample else { break };
@@ -271,74 +394,12 @@ impl Walker<'_> {
         }
         look
     }
-
-    /// Draws a light and a direction of it: one of those that are infinitely far, and no larger than a disk.
-    ///
-    /// # Safety
-    /// As [`caustic`].
-    #[inline(always)]
-    unsafe fn target(&self) -> Option<(u32, LightSample)> {
-        let [a, b, c, d] = self.words(u32::MAX);
-        // SAFETY: as the caller promised; the index drawn is in range.
-        unsafe {
-            let scene = self.scene;
-            let of_tree = if has_tree::<Guided>(scene) { scene.tree_lights } else { 0 };
-            // The first choice is the tree, of lights that have a place.
-            let first = u32::from(of_tree > 0);
-            let (choice, _) = sample_by_power(scene, scene.light_count - of_tree + first, a, d);
-            if choice < first {
-                return None;
-            }
-            let index = of_tree + choice - first;
-            let light = load(scene.lights.add(index as usize));
-            light.is_directional().then(|| {
-                let u = Vec2::new(uniform(b), uniform(c));
-                (index, light.sample_directional(u))
-            })
-        }
-    }
-
-    /// Light by way of smooth surfaces, if a walk finds any.
-    ///
-    /// # Safety
-    /// As [`caustic`].
-    #[inline(always)]
-    unsafe fn find<A: Arch>(&self) -> Caustic {
-        // SAFETY: as the caller promised.
-        let Some((light, target)) = (unsafe { self.target() }) else { return Caustic::NONE };
-        let mut walk = Walk::towards(target.wi);
-        let mut found = Found::NONE;
-        let mut walks = 0;
-        walk.begin(self.begin(0));
-        // One loop, and one place where a direction is followed: what that does is long.
-        loop {
-            // SAFETY: as the caller promised.
-            let look = unsafe { self.look::<A>(walk.query, walk.wanted) };
-            let end = match walk.go_on(&look, found.surfaces == 0) {
-                Progress::Under => continue,
-                Progress::Lost => Found::NONE,
-                Progress::Arrived(end) => end,
-            };
-            if found.surfaces == 0 {
-                if end.surfaces == 0 {
-                    return Caustic::NONE;
-                }
-                found = end;
-            } else if end.is_same_as(&found) || walks >= MOST_WALKS {
-                break;
-            }
-            walks += 1;
-            walk.begin(self.begin(walks));
-        }
-        let brought = found.weight * target.li * (found.per_det * walks as f32 / target.pdf);
-        Caustic { wi: found.d, brought, light }
-    }
 }
 
 /// The end of a walk.
 #[derive(Clone, Copy)]
 struct Found {
-    /// Number of smooth surfaces on the way; 0 if the walk has not come to an end.
+    /// Number of smooth surfaces on the way; 0 if nothing has been found.
     surfaces: u32,
     /// Unit direction.
     d: Vec3,
@@ -355,41 +416,56 @@ struct Found {
 impl Found {
     const NONE: Self =
         Self { surfaces: 0, d: Vec3::ZERO, weight: Vec3::ZERO, per_det: 0.0, is_mirrored: false, near: 0.0 };
-
-    /// Near a fold, where light is brightest, two that are close lead to the same direction, one of them mirrored.
-    #[inline(always)]
-    fn is_same_as(&self, other: &Self) -> bool {
-        let apart = self.d - other.d;
-        let near = if self.is_mirrored == other.is_mirrored { other.near } else { CLOSE * other.near };
-        self.surfaces == other.surfaces && apart.dot(apart) <= near * near
-    }
 }
 
 /// At so much of the distance, directions are the same even if derivatives say otherwise, which are rounded as well.
 const CLOSE: f32 = 0.2;
 
+/// What a walk does next with where its query leads.
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    /// It is where the walk begins.
+    Begin,
+    /// It is where the walk may go.
+    Step,
+    /// It is beside where the walk is, along one axis or the other, for derivatives.
+    Beside(Axis),
+    /// It is on the other side.
+    Opposite(Axis),
+    /// It is the end of the walk, and whether anything is in the way matters.
+    End,
+}
+
+/// An axis of the plane in which a walk goes on.
+#[derive(Clone, Copy, PartialEq)]
+enum Axis {
+    X,
+    Y,
+}
+
 /// A walk under way.
+#[derive(Clone, Copy)]
 struct Walk {
-    /// What it is to come to: its z axis.
-    target: Frame,
-    /// Where it is, with the plane in which it goes on.
-    here: Frame,
-    /// How far what it leads to is from the target, in the plane across that.
+    /// The direction that it is to lead to.
+    target: Vec3,
+    /// The direction where it is.
+    here: Vec3,
+    /// How far what that leads to is from the target, in the plane across the latter.
     rest: Vec2,
-    /// Number of surfaces of the walk; 0 before it has begun.
+    /// Number of surfaces of the walk.
     surfaces: u32,
-    /// What has been found out of the derivatives of `rest`, by columns.
-    columns: [Vec2; 2],
-    /// The next step, in that plane.
-    step: Vec2,
+    /// What is known of the derivatives of `rest`, by the axes of the plane across `here`.
+    derivatives: [Vec2; 2],
+    /// Whether they are of `here`, and not only of where the walk has been.
+    is_exact: bool,
+    /// Whether there is one on the first side, where the query is on the other.
+    has_first: bool,
     /// Distance of directions for derivatives.
     apart: f32,
-    /// That of the query, on one side or the other.
-    aside: f32,
-    /// Factor on radiance.
-    weight: Vec3,
-    /// As [`Found::is_mirrored`].
-    is_mirrored: bool,
+    /// The next step, in the plane across `here`.
+    step: Vec2,
+    /// Whether it has been made shorter.
+    is_shortened: bool,
     /// Number of looks that are left.
     left: u32,
     phase: Phase,
@@ -403,26 +479,27 @@ struct Walk {
 enum Progress {
     /// It goes on.
     Under,
-    /// It leads nowhere.
+    /// It leads nowhere, or elsewhere than the first one.
     Lost,
-    /// It has come to its end.
+    /// It is the first one, and has come to its end.
     Arrived(Found),
+    /// It has come to the end of the first one.
+    Again,
 }
 
 impl Walk {
-    #[inline(always)]
-    fn towards(target: Vec3) -> Self {
+    const fn towards(target: Vec3) -> Self {
         Self {
-            target: Frame::from_z(target),
-            here: Frame::from_z(target),
+            target,
+            here: Vec3::ZERO,
             rest: Vec2::ZERO,
             surfaces: 0,
-            columns: [Vec2::ZERO; 2],
-            step: Vec2::ZERO,
+            derivatives: [Vec2::ZERO; 2],
+            is_exact: false,
+            has_first: false,
             apart: 0.0,
-            aside: 0.0,
-            weight: Vec3::ZERO,
-            is_mirrored: false,
+            step: Vec2::ZERO,
+            is_shortened: false,
             left: 0,
             phase: Phase::Begin,
             query: Vec3::ZERO,
@@ -430,134 +507,52 @@ impl Walk {
         }
     }
 
+    /// Begins in the direction `d`.
     #[inline(always)]
     fn begin(&mut self, d: Vec3) {
         (self.phase, self.query, self.wanted, self.left) = (Phase::Begin, d, 0, MOST_LOOKS);
     }
 
-    /// How far a direction is from the target: an angle, in the plane across the target, that grows up to the opposite.
+    /// Takes in where the query led, and asks anew. If something has been `found`, the walk is to come there again.
     #[inline(always)]
-    fn rest_of(&self, d: Vec3) -> Vec2 {
-        let across = Vec2::new(d.dot(self.target.x), d.dot(self.target.y));
-        if d.dot(self.target.z) > 0.0 {
-            return across;
-        }
-        let length = sqrt(across.dot(across));
-        across * ((2.0 - length) / max(length, 1e-6))
-    }
-
-    /// Looks beside where the walk is.
-    #[inline(always)]
-    fn look_beside(&mut self, phase: Phase, axis: usize, distance: f32) {
-        let along = if axis == 0 { self.here.x } else { self.here.y };
-        (self.phase, self.aside) = (phase, distance);
-        self.query = normalized(self.here.z + distance * along);
-    }
-
-    /// The derivative along one axis or the other. No index, which the compiler would check.
-    #[inline(always)]
-    const fn column(&mut self, axis: usize) -> &mut Vec2 {
-        if axis == 0 { &mut self.columns[0] } else { &mut self.columns[1] }
-    }
-
-    /// Goes where the query led.
-    #[inline(always)]
-    fn settle(&mut self, look: &Look, rest: Vec2) {
-        (self.here, self.rest, self.weight) = (Frame::from_z(self.query), rest, look.weight);
-    }
-
-    /// Takes in where the query led, and asks anew. With `is_first`, what is needed of the end is found out as well.
-    #[inline(always)]
-    fn go_on(&mut self, look: &Look, is_first: bool) -> Progress {
+    fn go_on(&mut self, look: &Look, found: &Found) -> Progress {
+        let rest = (look.surfaces > 0).then(|| self.rest_of(look.d));
         if self.left == 0 {
             return Progress::Lost;
         }
         self.left -= 1;
-        let is_there = look.surfaces > 0;
-        let rest = self.rest_of(look.d);
         match self.phase {
-            Phase::Begin => {
-                if !is_there {
-                    return Progress::Lost;
+            Phase::Begin => match rest {
+                Some(rest) if found.surfaces == 0 || look.surfaces == found.surfaces => {
+                    (self.surfaces, self.wanted) = (look.surfaces, look.surfaces);
+                    (self.here, self.rest) = (self.query, rest);
+                    self.look_around()
                 }
-                (self.surfaces, self.wanted) = (look.surfaces, look.surfaces);
-                self.settle(look, rest);
-            }
-            Phase::Step => {
-                if !is_there || rest.dot(rest) >= self.rest.dot(self.rest) {
-                    self.step *= 0.5;
-                    if self.step.dot(self.step) < NEAR * NEAR {
-                        return Progress::Lost;
-                    }
-                    self.query = normalized(self.here.to_world(self.step.extend(1.0)));
-                    return Progress::Under;
-                }
-                self.settle(look, rest);
-            }
-            Phase::Beside(axis) => {
-                if !is_there && self.aside > 0.0 {
-                    // Behind an edge: on the other side, then.
-                    self.look_beside(Phase::Beside(axis), axis, -self.apart);
-                    return Progress::Under;
-                }
-                if !is_there {
-                    return Progress::Lost;
-                }
-                *self.column(axis) = (rest - self.rest) * (1.0 / self.aside);
-                if axis == 0 {
-                    self.look_beside(Phase::Beside(1), 1, self.apart);
-                    return Progress::Under;
-                }
-                if self.is_near() {
-                    self.is_mirrored = self.columns[0].perp_dot(self.columns[1]) < 0.0;
-                    if !is_first {
-                        let Self { surfaces, is_mirrored, .. } = *self;
-                        return Progress::Arrived(Found {
-                            surfaces,
-                            d: self.here.z,
-                            is_mirrored,
-                            ..Found::NONE
-                        });
-                    }
-                    self.look_beside(Phase::Opposite(0), 0, -self.apart);
-                    return Progress::Under;
-                }
-                let step = self.newton();
-                let length2 = step.dot(step);
-                if !length2.is_finite() {
-                    return Progress::Lost;
-                }
-                let length = sqrt(length2);
-                self.step = if length > LONGEST_STEP { step * (LONGEST_STEP / length) } else { step };
-                self.phase = Phase::Step;
-                self.query = normalized(self.here.to_world(self.step.extend(1.0)));
-                return Progress::Under;
-            }
-            Phase::Opposite(axis) => {
-                if is_there {
-                    let column = (rest - self.rest) * (1.0 / self.aside);
-                    let other = self.column(axis);
-                    *other = derivative(*other, column);
-                }
-                if axis == 0 {
-                    self.look_beside(Phase::Opposite(1), 1, -self.apart);
-                    return Progress::Under;
-                }
-                (self.phase, self.query, self.wanted) = (Phase::End, self.here.z, 0);
-                return Progress::Under;
-            }
-            Phase::End => {
-                let is_free = look.surfaces == self.surfaces && look.is_free;
-                return if is_free { self.arrived() } else { Progress::Lost };
-            }
+                _ => Progress::Lost,
+            },
+            Phase::Step => match rest {
+                Some(rest) if rest.dot(rest) < self.rest.dot(self.rest) => self.go(rest, found),
+                _ => self.shorten(),
+            },
+            Phase::Beside(axis) => self.derive(axis, rest, found),
+            Phase::Opposite(axis) => self.derive_from_both(axis, rest, found),
+            Phase::End => match look.surfaces == self.surfaces && look.is_free {
+                true => self.arrived(look.weight),
+                false => Progress::Lost,
+            },
         }
-        self.apart = if self.is_near() {
-            LEAST_APART
-        } else {
-            min(max(0.3 * sqrt(self.rest.dot(self.rest)), LEAST_APART), MOST_APART)
-        };
-        self.look_beside(Phase::Beside(0), 0, self.apart);
-        Progress::Under
+    }
+
+    /// How far a direction is from the target: an angle, in the plane across the target, that grows up to the opposite.
+    #[inline(always)]
+    fn rest_of(&self, d: Vec3) -> Vec2 {
+        let Frame { x, y, z } = Frame::from_z(self.target);
+        let across = Vec2::new(d.dot(x), d.dot(y));
+        if d.dot(z) > 0.0 {
+            return across;
+        }
+        let length = sqrt(across.dot(across));
+        across * ((2.0 - length) / max(length, 1e-6))
     }
 
     /// Whether the walk has come to its end.
@@ -566,17 +561,168 @@ impl Walk {
         self.rest.dot(self.rest) <= NEAR * NEAR
     }
 
-    /// The step of Newton's method.
+    /// Asks for a direction beside where the walk is, at a distance in the plane across that.
     #[inline(always)]
-    fn newton(&self) -> Vec2 {
-        let [a, b] = self.columns;
-        let det = a.perp_dot(b);
-        Vec2::new(b.perp_dot(self.rest), self.rest.perp_dot(a)) * (1.0 / det)
+    fn ask(&mut self, phase: Phase, aside: Vec2) -> Progress {
+        self.phase = phase;
+        self.query = Frame::from_z(self.here).to_world(aside.extend(1.0)).normalize();
+        Progress::Under
     }
 
+    /// Asks for the derivatives where the walk is.
     #[inline(always)]
-    fn arrived(&self) -> Progress {
-        let [a, b] = self.columns;
+    fn look_around(&mut self) -> Progress {
+        self.apart = if self.is_near() {
+            LEAST_APART
+        } else {
+            min(max(0.3 * sqrt(self.rest.dot(self.rest)), LEAST_APART), MOST_APART)
+        };
+        self.ask(Phase::Beside(Axis::X), Vec2::new(self.apart, 0.0))
+    }
+
+    /// The derivative along an axis. No index, which the compiler would check.
+    #[inline(always)]
+    const fn derivative(&mut self, axis: Axis) -> &mut Vec2 {
+        match axis {
+            Axis::X => &mut self.derivatives[0],
+            Axis::Y => &mut self.derivatives[1],
+        }
+    }
+
+    /// Asks for the other side.
+    #[inline(always)]
+    fn look_opposite(&mut self, axis: Axis, has_first: bool) -> Progress {
+        self.has_first = has_first;
+        let aside = match axis {
+            Axis::X => Vec2::new(-self.apart, 0.0),
+            Axis::Y => Vec2::new(0.0, -self.apart),
+        };
+        self.ask(Phase::Opposite(axis), aside)
+    }
+
+    /// Takes in the derivative to one side. Behind an edge it is that to the other; at the end of the first walk, it is from both.
+    #[inline(always)]
+    fn derive(&mut self, axis: Axis, rest: Option<Vec2>, found: &Found) -> Progress {
+        let Some(rest) = rest else { return self.look_opposite(axis, false) };
+        *self.derivative(axis) = (rest - self.rest) * (1.0 / self.apart);
+        match found.surfaces == 0 && self.is_near() {
+            true => self.look_opposite(axis, true),
+            false => self.derived(axis, found),
+        }
+    }
+
+    /// Takes in the derivative to the other side.
+    #[inline(always)]
+    fn derive_from_both(&mut self, axis: Axis, rest: Option<Vec2>, found: &Found) -> Progress {
+        match rest {
+            Some(rest) => {
+                let (other, has_first) = ((rest - self.rest) * (-1.0 / self.apart), self.has_first);
+                let derivative = self.derivative(axis);
+                *derivative = if has_first { from_both(*derivative, other) } else { other };
+            }
+            None if self.has_first => {}
+            None => return Progress::Lost,
+        }
+        self.derived(axis, found)
+    }
+
+    /// Goes on when the derivative along an axis is known.
+    #[inline(always)]
+    fn derived(&mut self, axis: Axis, found: &Found) -> Progress {
+        if axis == Axis::X {
+            return self.ask(Phase::Beside(Axis::Y), Vec2::new(0.0, self.apart));
+        }
+        self.is_exact = true;
+        if !self.is_near() {
+            return self.newton();
+        }
+        if found.surfaces == 0 {
+            (self.phase, self.query, self.wanted) = (Phase::End, self.here, 0);
+            return Progress::Under;
+        }
+        // Near a fold, where light is brightest, two directions that are close lead to the same one, and one of them is mirrored.
+        match self.is_mirrored() == found.is_mirrored {
+            true => Progress::Again,
+            false => Progress::Lost,
+        }
+    }
+
+    /// Whether directions that are led to are mirrored.
+    #[inline(always)]
+    fn is_mirrored(&self) -> bool {
+        let [a, b] = self.derivatives;
+        a.perp_dot(b) < 0.0
+    }
+
+    /// A step of Newton's method.
+    #[inline(always)]
+    fn newton(&mut self) -> Progress {
+        let ([a, b], rest) = (self.derivatives, self.rest);
+        let step = Vec2::new(b.perp_dot(rest), rest.perp_dot(a)) * (1.0 / a.perp_dot(b));
+        let length2 = step.dot(step);
+        if !length2.is_finite() {
+            return Progress::Lost;
+        }
+        let length = sqrt(length2);
+        self.step = if length > LONGEST_STEP { step * (LONGEST_STEP / length) } else { step };
+        self.is_shortened = false;
+        self.ask(Phase::Step, self.step)
+    }
+
+    /// After a step that leads no nearer.
+    #[inline(always)]
+    fn shorten(&mut self) -> Progress {
+        if !self.is_exact {
+            return self.look_around();
+        }
+        if self.is_shortened {
+            return Progress::Lost;
+        }
+        self.is_shortened = true;
+        self.step *= SHORTENED;
+        self.ask(Phase::Step, self.step)
+    }
+
+    /// Goes where the query led.
+    #[inline(always)]
+    fn go(&mut self, rest: Vec2, found: &Found) -> Progress {
+        let is_good = rest.dot(rest) < GOOD * GOOD * self.rest.dot(self.rest);
+        self.follow(rest);
+        if !self.is_near() {
+            return if is_good { self.newton() } else { self.look_around() };
+        }
+        if found.surfaces > 0 {
+            let apart = self.here - found.d;
+            let (apart2, near2) = (apart.dot(apart), found.near * found.near);
+            if apart2 > near2 {
+                return Progress::Lost;
+            }
+            if apart2 <= CLOSE * CLOSE * near2 {
+                return Progress::Again;
+            }
+        }
+        self.look_around()
+    }
+
+    /// Moves, and changes the derivatives as little as explains what has become of the rest (Broyden 1965, "A Class of Methods for
+    /// Solving Nonlinear Simultaneous Equations", eq. 4.5).
+    #[inline(always)]
+    fn follow(&mut self, rest: Vec2) {
+        let (old, new) = (Frame::from_z(self.here), Frame::from_z(self.query));
+        let in_old = |v: Vec3| Vec2::new(v.dot(old.x), v.dot(old.y));
+        let moved = in_old(self.query - self.here);
+        let [a, b] = self.derivatives;
+        let along = |v: Vec2| v.x * a + v.y * b;
+        let unexplained = (rest - self.rest - along(moved)) * (1.0 / moved.dot(moved));
+        let derivative = |v: Vec2| along(v) + unexplained * moved.dot(v);
+        self.derivatives = [derivative(in_old(new.x)), derivative(in_old(new.y))];
+        (self.here, self.rest, self.is_exact) = (self.query, rest, false);
+    }
+
+    /// The end of the first walk, with a factor on radiance.
+    #[inline(always)]
+    fn arrived(&self, weight: Vec3) -> Progress {
+        let [a, b] = self.derivatives;
         let per_det = 1.0 / a.perp_dot(b).abs();
         if !per_det.is_finite() {
             return Progress::Lost;
@@ -584,25 +730,20 @@ impl Walk {
         // The norm of the inverse.
         let longest = sqrt(a.dot(a) + b.dot(b)) * per_det;
         let near = min(4.0 * NEAR * (1.0 + longest), MOST_NEAR);
-        let Self { surfaces, weight, is_mirrored, .. } = *self;
-        Progress::Arrived(Found { surfaces, d: self.here.z, weight, per_det, is_mirrored, near })
+        let (surfaces, is_mirrored) = (self.surfaces, self.is_mirrored());
+        Progress::Arrived(Found { surfaces, d: self.here, weight, per_det, is_mirrored, near })
     }
 }
 
 /// The derivative, from those to both sides. Where they differ much there is an edge in between, across which it is too large.
 #[inline(always)]
-fn derivative(a: Vec2, b: Vec2) -> Vec2 {
+fn from_both(a: Vec2, b: Vec2) -> Vec2 {
     let (a2, b2) = (a.dot(a), b.dot(b));
     let apart = a - b;
     if apart.dot(apart) < 0.1 * min(a2, b2) {
         return 0.5 * (a + b);
     }
     if a2 < b2 { a } else { b }
-}
-
-#[inline(always)]
-fn normalized(v: Vec3) -> Vec3 {
-    v * (1.0 / sqrt(v.dot(v)))
 }
 
 /// Apart from other random numbers.

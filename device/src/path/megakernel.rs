@@ -6,7 +6,9 @@ use core::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::manifold::may_walk;
 use super::stage::{Count, Function};
+use super::walking::WalkingPath;
 use super::{PathSettings, PathState, bundle, step};
 use crate::arch::Real;
 use crate::bvh::Arch;
@@ -287,6 +289,23 @@ impl<C: Compiled> Function for Megakernel<C> {
         }
         // SAFETY: pixel and layer are in range, and no other invocation has both.
         let film = unsafe { &mut *film };
+        if may_walk::<C>(&args.settings) {
+            // SAFETY: as the caller promised.
+            let mut path = WalkingPath::new(unsafe { args.begin::<C>(pixel, sample) });
+            loop {
+                // SAFETY: as the caller promised.
+                if unsafe { path.step::<A, C>(&args.scene, &args.settings) } {
+                    continue;
+                }
+                film.add(path.state.contribution());
+                sample += args.layers;
+                if sample >= end {
+                    return;
+                }
+                // SAFETY: as the caller promised.
+                path = WalkingPath::new(unsafe { args.begin::<C>(pixel, sample) });
+            }
+        }
         // SAFETY: as the caller promised.
         let mut state = unsafe { args.begin::<C>(pixel, sample) };
         loop {

@@ -24,6 +24,7 @@ mod spot;
 pub mod stage;
 pub mod step;
 pub mod trace;
+mod walking;
 pub mod wavefront;
 
 use bytemuck::{Pod, Zeroable};

@@ -266,6 +266,26 @@ impl<A: Arch> Arrived<'_> for AtOnce<A> {
     }
 }
 
+/// Scatters where a path has arrived before, with what has been looked for since then.
+///
+/// # Safety
+/// As [`shade`]; the path has arrived at the hit, where it scatters.
+#[inline(always)]
+pub(super) unsafe fn scatter_again<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    hit: &Hit,
+    caustic: Caustic,
+) -> Shaded {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let surface = surface_at::<C>(scene, &state.ray, hit);
+        let Some(at) = scatterer::<C>(scene, settings, state, &surface) else { return Shaded::END };
+        scatter_lit::<C>(scene, settings, state, &at, caustic.at::<C>(&at)).shaded
+    }
+}
+
 /// What came of scattering.
 pub(super) struct Scattered {
     /// Index of the light that was drawn.

@@ -7,8 +7,9 @@ use glam::{Affine3A, DVec3, Vec3};
 use torrance_image::compare::judge;
 use torrance_image::film::ImageEstimate;
 use torrance_scene::{
-    Caustics, ConductorMaterial, Description, DielectricMaterial, Environment, Facets, Geometry, Material,
-    MaterialKind, PunctualKind, PunctualLight, Shape,
+    Blend, Caustics, Color, ConductorMaterial, Description, DielectricMaterial, Environment, Facets,
+    Geometry, Group, Instance, Material, MaterialKind, PlasticMaterial, PunctualKind, PunctualLight, Scalar,
+    Shape,
 };
 use torrance_tests::closed::{is_within, lit_floor, shape};
 use torrance_tests::compare::{Reference, compare};
@@ -151,4 +152,57 @@ fn walks_and_paths_find_the_same() {
     *irradiance *= 1.05;
     let film = Machine::Cpu.render(&assembled(&scene), spp);
     assert!(judge(&ImageEstimate::from(&film), &paths, 0.01).is_different(), "control");
+}
+
+/// As [`walks_and_paths_find_the_same`], of surfaces that walks and paths treat in ways of their own: a coat over something that
+/// scatters, a blend of which a part is glass, one of which a part is not there, and an instance, stretched.
+#[test]
+fn walks_and_paths_find_the_same_of_other_surfaces() {
+    let center = Vec3::new(0.1, 0.18, 0.05);
+    let ball = || shape(Geometry::Sphere { center, radius: 0.12 }, 0.0);
+    let plastic = MaterialKind::Plastic(PlasticMaterial {
+        reflectance: Color::new(Vec3::new(0.2, 0.4, 0.6)),
+        specular: Color::new(Vec3::ONE),
+        facets: Facets::SMOOTH,
+        ior: 2.4,
+        nonlinear: 0,
+        coat: 0,
+        internal_reflectance: PlasticMaterial::COMPUTED,
+    });
+    let blend = MaterialKind::Blend(Blend { materials: [2, 0], weight: Scalar::new(0.3) });
+    let kinds = [
+        ("plastic", plastic, 1.0),
+        ("blend", blend, 1.0),
+        ("holes", glass(), 0.6),
+        ("instance", glass(), 1.0),
+    ];
+    for (name, kind, opacity) in kinds {
+        let (mut scene, _) = scene(Vec3::new(0.2, -0.9, 0.3), 20.0, kind, vec![ball()]);
+        scene.materials.push(Material::new("glass", glass()));
+        scene.materials[1].opacity = Scalar::new(opacity);
+        if name == "instance" {
+            let shapes = vec![scene.shapes.pop().unwrap()];
+            scene.groups.push(Group { name: name.to_owned(), shapes });
+            let around = Affine3A::from_translation(center);
+            let stretched = Affine3A::from_scale(Vec3::new(1.3, 0.8, 1.0));
+            scene
+                .instances
+                .push(Instance { group: 0, world_from_group: around * stretched * around.inverse() });
+        }
+        scene.environment = Some(Environment::Constant(Vec3::splat(0.1)));
+        scene.render.max_depth = 8;
+        let spp = tier::choose(512, 4096);
+        let mut by_paths = scene.clone();
+        (by_paths.render.caustics, by_paths.render.seed) = (Caustics::Paths, 1);
+        let paths = ImageEstimate::from(&Machine::Cpu.render(&assembled(&by_paths), 16 * spp));
+        for machine in machines() {
+            let film = machine.render(&assembled(&scene), spp);
+            let verdict = judge(&ImageEstimate::from(&film), &paths, 0.01);
+            assert!(!verdict.is_different(), "{name}, {machine:?}: {:?}", verdict.worst);
+        }
+        let PunctualKind::Directional { irradiance, .. } = &mut scene.lights[0].kind else { unreachable!() };
+        *irradiance *= 1.05;
+        let film = Machine::Cpu.render(&assembled(&scene), spp);
+        assert!(judge(&ImageEstimate::from(&film), &paths, 0.01).is_different(), "{name}: control");
+    }
 }
