@@ -691,6 +691,8 @@ impl Walk {
         if !self.is_near() {
             return if is_good { self.newton() } else { self.look_around() };
         }
+        // What is still to be found out of the end is more of the first walk, which must not be given up more often than others.
+        self.left = MOST_LOOKS;
         if found.surfaces > 0 {
             let apart = self.here - found.d;
             let (apart2, near2) = (apart.dot(apart), found.near * found.near);
