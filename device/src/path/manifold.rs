@@ -229,7 +229,8 @@ impl Search {
         state: &PathState,
     ) -> bool {
         // SAFETY: as the caller promised.
-        let look = unsafe { self.from.look::<A>(scene, settings, state, self.walk.query, self.walk.wanted) };
+        let look =
+            unsafe { self.from.look::<A>(scene, settings, state, self.walk.aim(), self.walk.wanted()) };
         match self.walk.go_on(&look, &self.found) {
             Progress::Under => return true,
             Progress::Lost if self.found.surfaces == 0 => return false,
@@ -462,17 +463,15 @@ struct Walk {
     has_first: bool,
     /// Distance of directions for derivatives.
     apart: f32,
-    /// The next step, in the plane across `here`.
-    step: Vec2,
-    /// Whether it has been made shorter.
+    /// From `here` to what is looked at next, in the plane across `here`.
+    aside: Vec2,
+    /// Whether the step has been made shorter.
     is_shortened: bool,
     /// Number of looks that are left.
     left: u32,
     phase: Phase,
-    /// The direction to be followed next.
+    /// The direction that is followed.
     query: Vec3,
-    /// The number of surfaces that it is to be followed over; 0 for all that there are.
-    wanted: u32,
 }
 
 /// What has become of a walk.
@@ -498,34 +497,41 @@ impl Walk {
             is_exact: false,
             has_first: false,
             apart: 0.0,
-            step: Vec2::ZERO,
+            aside: Vec2::ZERO,
             is_shortened: false,
             left: 0,
             phase: Phase::Begin,
             query: Vec3::ZERO,
-            wanted: 0,
         }
     }
 
     /// Begins in the direction `d`.
     #[inline(always)]
     fn begin(&mut self, d: Vec3) {
-        (self.phase, self.query, self.wanted, self.left) = (Phase::Begin, d, 0, MOST_LOOKS);
+        (self.phase, self.here, self.aside, self.left) = (Phase::Begin, d, Vec2::ZERO, MOST_LOOKS);
+    }
+
+    /// The number of surfaces that the query is to be followed over; 0 for all that there are.
+    #[inline(always)]
+    fn wanted(&self) -> u32 {
+        match self.phase {
+            Phase::Begin | Phase::End => 0,
+            _ => self.surfaces,
+        }
     }
 
     /// Takes in where the query led, and asks anew. If something has been `found`, the walk is to come there again.
     #[inline(always)]
     fn go_on(&mut self, look: &Look, found: &Found) -> Progress {
-        let rest = (look.surfaces > 0).then(|| self.rest_of(look.d));
         if self.left == 0 {
             return Progress::Lost;
         }
         self.left -= 1;
+        let rest = (look.surfaces > 0).then(|| self.rest_of(look.d));
         match self.phase {
             Phase::Begin => match rest {
                 Some(rest) if found.surfaces == 0 || look.surfaces == found.surfaces => {
-                    (self.surfaces, self.wanted) = (look.surfaces, look.surfaces);
-                    (self.here, self.rest) = (self.query, rest);
+                    (self.rest, self.surfaces) = (rest, look.surfaces);
                     self.look_around()
                 }
                 _ => Progress::Lost,
@@ -563,10 +569,16 @@ impl Walk {
 
     /// Asks for a direction beside where the walk is, at a distance in the plane across that.
     #[inline(always)]
-    fn ask(&mut self, phase: Phase, aside: Vec2) -> Progress {
-        self.phase = phase;
-        self.query = Frame::from_z(self.here).to_world(aside.extend(1.0)).normalize();
+    const fn ask(&mut self, phase: Phase, aside: Vec2) -> Progress {
+        (self.phase, self.aside) = (phase, aside);
         Progress::Under
+    }
+
+    /// The direction to be followed next. Computed here alone, not wherever it is asked for.
+    #[inline(always)]
+    fn aim(&mut self) -> Vec3 {
+        self.query = Frame::from_z(self.here).to_world(self.aside.extend(1.0)).normalize();
+        self.query
     }
 
     /// Asks for the derivatives where the walk is.
@@ -637,8 +649,7 @@ impl Walk {
             return self.newton();
         }
         if found.surfaces == 0 {
-            (self.phase, self.query, self.wanted) = (Phase::End, self.here, 0);
-            return Progress::Under;
+            return self.ask(Phase::End, Vec2::ZERO);
         }
         // Near a fold, where light is brightest, two directions that are close lead to the same one, and one of them is mirrored.
         match self.is_mirrored() == found.is_mirrored {
@@ -664,9 +675,8 @@ impl Walk {
             return Progress::Lost;
         }
         let length = sqrt(length2);
-        self.step = if length > LONGEST_STEP { step * (LONGEST_STEP / length) } else { step };
         self.is_shortened = false;
-        self.ask(Phase::Step, self.step)
+        self.ask(Phase::Step, if length > LONGEST_STEP { step * (LONGEST_STEP / length) } else { step })
     }
 
     /// After a step that leads no nearer.
@@ -679,8 +689,7 @@ impl Walk {
             return Progress::Lost;
         }
         self.is_shortened = true;
-        self.step *= SHORTENED;
-        self.ask(Phase::Step, self.step)
+        self.ask(Phase::Step, SHORTENED * self.aside)
     }
 
     /// Goes where the query led.

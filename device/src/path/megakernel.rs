@@ -268,6 +268,67 @@ impl<P> SampleArgs<P> {
     }
 }
 
+/// A path that is followed step by step.
+pub(super) trait Followed {
+    fn begin(state: PathState) -> Self;
+
+    fn state(&self) -> &PathState;
+
+    /// Takes a step. Returns whether the path goes on.
+    ///
+    /// # Safety
+    /// As [`step::step`].
+    unsafe fn step<A: Arch, C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) -> bool;
+}
+
+/// A path that makes no walks.
+impl Followed for PathState {
+    #[inline(always)]
+    fn begin(state: PathState) -> Self {
+        state
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &PathState {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn step<A: Arch, C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) -> bool {
+        // SAFETY: as the caller promised.
+        unsafe { step::step::<A, C>(scene, settings, self) }
+    }
+}
+
+/// Takes the samples of a pixel in a layer, from the first one, of which there is at least one.
+///
+/// # Safety
+/// As [`Megakernel::run`]; the pixel is in the image.
+#[inline(always)]
+unsafe fn take_all<A: Arch, C: Compiled, P: Followed>(
+    args: &MegakernelArgs,
+    film: &mut FilmPixel,
+    pixel: [u32; 2],
+    mut sample: u32,
+    end: u32,
+) {
+    // SAFETY: as the caller promised.
+    let mut path = unsafe { P::begin(args.begin::<C>(pixel, sample)) };
+    loop {
+        // SAFETY: as the caller promised.
+        if unsafe { path.step::<A, C>(&args.scene, &args.settings) } {
+            continue;
+        }
+        film.add(path.state().contribution());
+        sample += args.layers;
+        if sample >= end {
+            return;
+        }
+        // SAFETY: as the caller promised.
+        path = unsafe { P::begin(args.begin::<C>(pixel, sample)) };
+    }
+}
+
 /// The stage, for scenes that ask for no features but those of `C`.
 pub struct Megakernel<C>(PhantomData<C>);
 
@@ -283,43 +344,18 @@ impl<C: Compiled> Function for Megakernel<C> {
     unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
         // SAFETY: as the caller promised.
         let invocation = unsafe { args.invocation(i) };
-        let Some(Invocation { pixel, film, first_sample: mut sample, end }) = invocation else { return };
+        let Some(Invocation { pixel, film, first_sample: sample, end }) = invocation else { return };
         if sample >= end {
             return;
         }
         // SAFETY: pixel and layer are in range, and no other invocation has both.
         let film = unsafe { &mut *film };
-        if may_walk::<C>(&args.settings) {
-            // SAFETY: as the caller promised.
-            let mut path = WalkingPath::new(unsafe { args.begin::<C>(pixel, sample) });
-            loop {
-                // SAFETY: as the caller promised.
-                if unsafe { path.step::<A, C>(&args.scene, &args.settings) } {
-                    continue;
-                }
-                film.add(path.state.contribution());
-                sample += args.layers;
-                if sample >= end {
-                    return;
-                }
-                // SAFETY: as the caller promised.
-                path = WalkingPath::new(unsafe { args.begin::<C>(pixel, sample) });
-            }
-        }
         // SAFETY: as the caller promised.
-        let mut state = unsafe { args.begin::<C>(pixel, sample) };
-        loop {
-            // SAFETY: as the caller promised.
-            if unsafe { step::step::<A, C>(&args.scene, &args.settings, &mut state) } {
-                continue;
+        unsafe {
+            match may_walk::<C>(&args.settings) {
+                true => take_all::<A, C, WalkingPath>(args, film, pixel, sample, end),
+                false => take_all::<A, C, PathState>(args, film, pixel, sample, end),
             }
-            film.add(state.contribution());
-            sample += args.layers;
-            if sample >= end {
-                return;
-            }
-            // SAFETY: as the caller promised.
-            state = unsafe { args.begin::<C>(pixel, sample) };
         }
     }
 

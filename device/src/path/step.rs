@@ -53,7 +53,7 @@ impl Shaded {
 }
 
 /// Follows the path's ray, gathers emitted and direct light where it leads, and scatters there. Returns whether
-/// the path goes on.
+/// the path goes on. It makes no walks.
 ///
 /// # Safety
 /// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
@@ -66,7 +66,7 @@ pub unsafe fn step<A: Arch, C: Compiled>(
     // SAFETY: as the caller promised.
     unsafe {
         let hit = closest_hit::<A, C>(scene, state.ray, f32::INFINITY);
-        let shaded = shade::<A, C>(scene, settings, state, &hit);
+        let shaded = arrive::<C, _>(scene, settings, state, &hit, AtOnce::<A, false>(PhantomData));
         if let Some(shadow) = shaded.shadow {
             state.l += shadow.ld * visibility::<A, C>(scene, &shadow);
         }
@@ -230,7 +230,7 @@ pub unsafe fn shade<A: Arch, C: Compiled>(
     hit: &Hit,
 ) -> Shaded {
     // SAFETY: as the caller promised.
-    unsafe { arrive::<C, _>(scene, settings, state, hit, AtOnce(PhantomData::<A>)) }
+    unsafe { arrive::<C, _>(scene, settings, state, hit, AtOnce::<A, true>(PhantomData)) }
 }
 
 /// What is done where a path scatters. No closure: the compiler would not inline it.
@@ -246,10 +246,10 @@ pub(super) trait Arrived<'a> {
     ) -> Shaded;
 }
 
-/// Prepares direct light, and draws the next ray.
-struct AtOnce<A>(PhantomData<A>);
+/// Prepares direct light, and draws the next ray. Paths that may make walks make them before that.
+struct AtOnce<A, const MAY_WALK: bool>(PhantomData<A>);
 
-impl<A: Arch> Arrived<'_> for AtOnce<A> {
+impl<A: Arch, const MAY_WALK: bool> Arrived<'_> for AtOnce<A, MAY_WALK> {
     #[inline(always)]
     unsafe fn scatter<C: Compiled>(
         self,
@@ -260,7 +260,7 @@ impl<A: Arch> Arrived<'_> for AtOnce<A> {
     ) -> Shaded {
         // SAFETY: as the caller promised.
         unsafe {
-            let caustic = caustic::<A, C>(scene, settings, state, &at);
+            let caustic = if MAY_WALK { caustic::<A, C>(scene, settings, state, &at) } else { Caustic::NONE };
             scatter_lit::<C>(scene, settings, state, &at, caustic).shaded
         }
     }

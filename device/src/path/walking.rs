@@ -3,6 +3,7 @@
 //! enough of them.
 
 use super::manifold::Search;
+use super::megakernel::Followed;
 use super::step::{Arrived, Scatterer, Shaded, arrive, scatter_again, visibility};
 use super::{PathSettings, PathState};
 use crate::arch::are_enough;
@@ -12,7 +13,7 @@ use crate::scene::SceneView;
 
 /// A path and the walks that it makes.
 pub(super) struct WalkingPath {
-    pub(super) state: PathState,
+    state: PathState,
     /// Where it is, unless it is about to follow its ray.
     hit: Hit,
     search: Search,
@@ -27,22 +28,20 @@ enum Next {
     Scatter,
 }
 
-impl WalkingPath {
+impl Followed for WalkingPath {
     #[inline(always)]
-    pub(super) const fn new(state: PathState) -> Self {
+    fn begin(state: PathState) -> Self {
         Self { state, hit: Hit::NONE, search: Search::NONE, next: Next::Follow }
     }
 
-    /// Does what is next, or waits. Returns whether the path goes on.
-    ///
-    /// # Safety
-    /// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
     #[inline(always)]
-    pub(super) unsafe fn step<A: Arch, C: Compiled>(
-        &mut self,
-        scene: &SceneView,
-        settings: &PathSettings,
-    ) -> bool {
+    fn state(&self) -> &PathState {
+        &self.state
+    }
+
+    /// Does what is next, or waits.
+    #[inline(always)]
+    unsafe fn step<A: Arch, C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) -> bool {
         let is_ready = self.next != Next::Look;
         let may_go_on = are_enough(is_ready);
         // SAFETY: as the caller promised.
