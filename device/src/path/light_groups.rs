@@ -131,7 +131,7 @@ impl Sums {
         self.l = Vec3::ZERO;
     }
 
-    /// As [`super::step::step`], but for where the light goes.
+    /// As [`super::step::step`], but for where the light goes, and with walks where they are asked for.
     ///
     /// # Safety
     /// `scene` is valid, and the machine is an `A`; no other invocation has the pixel.

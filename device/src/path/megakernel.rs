@@ -314,6 +314,7 @@ unsafe fn take_all<A: Arch, C: Compiled, P: Followed>(
 ) {
     // SAFETY: as the caller promised.
     let mut path = unsafe { P::begin(args.begin::<C>(pixel, sample)) };
+    // One loop over all steps: a lane whose path ends begins the next one at once, without waiting for its neighbours.
     loop {
         // SAFETY: as the caller promised.
         if unsafe { path.step::<A, C>(&args.scene, &args.settings) } {

@@ -53,7 +53,7 @@ impl Shaded {
 }
 
 /// Follows the path's ray, gathers emitted and direct light where it leads, and scatters there. Returns whether
-/// the path goes on. It makes no walks.
+/// the path goes on. It makes no walks: with settings that ask for them, caustics would be missing, as paths leave out what walks find.
 ///
 /// # Safety
 /// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
