@@ -1,6 +1,7 @@
 //! Eight numbers side by side, as few as a GPU has registers for, and as many as a CPU computes at once.
 
 use bytemuck::{Pod, Zeroable};
+use primitives::Quad;
 
 use crate::arch::load;
 
@@ -39,12 +40,27 @@ impl Row {
     /// Zeros.
     pub const ZERO: Self = Self([0.0; Self::LEN]);
 
-    /// Number `k` of a row in memory.
+    /// Number `k` of a row in memory. On a GPU, four that are read one after the other take one load, if each `k` is a constant.
     ///
     /// # Safety
     /// There is the row, which nobody writes, and `k` < [`Row::LEN`].
     #[inline(always)]
     pub(crate) unsafe fn number(this: *const Self, k: usize) -> f32 {
+        if !cfg!(target_arch = "nvptx64") {
+            // SAFETY: as the caller promised.
+            return unsafe { load(this.cast::<f32>().add(k)) };
+        }
+        // SAFETY: as the caller promised; halves of a row are aligned to their size.
+        let Quad(four) = unsafe { load(this.cast::<Quad<f32>>().add(k / 4)) };
+        four[k % 4]
+    }
+
+    /// As [`Row::number`], where `k` is not a constant.
+    ///
+    /// # Safety
+    /// As [`Row::number`].
+    #[inline(always)]
+    pub(crate) unsafe fn number_at(this: *const Self, k: usize) -> f32 {
         // SAFETY: as the caller promised.
         unsafe { load(this.cast::<f32>().add(k)) }
     }

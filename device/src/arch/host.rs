@@ -43,6 +43,12 @@ pub fn sqrt(x: f32) -> f32 {
     x.sqrt()
 }
 
+/// 1/√x for x > 0.
+#[inline(always)]
+pub fn rsqrt(x: f32) -> f32 {
+    1.0 / x.sqrt()
+}
+
 /// ⌊x⌋. In the baseline instruction set, rounding down would be a call.
 ///
 /// # Safety

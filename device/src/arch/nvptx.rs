@@ -46,6 +46,12 @@ pub fn sqrt(x: f32) -> f32 {
     GpuFloat::sqrt(x)
 }
 
+/// 1/√x for x > 0.
+#[inline(always)]
+pub fn rsqrt(x: f32) -> f32 {
+    GpuFloat::rsqrt(x)
+}
+
 /// ⌊x⌋.
 ///
 /// # Safety

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use primitives::Quad;
 
 use super::vmf;
-use crate::arch::{load, max, min, sqrt};
+use crate::arch::{load, max, min, rsqrt};
 use crate::row::{Row, each_of_row, sum};
 
 /// Number of lobes.
@@ -54,7 +54,7 @@ impl Viewpoint {
     pub(super) fn new(pivot: Vec3, p: Vec3) -> Self {
         let to_pivot = pivot - p;
         let length2 = max(to_pivot.dot(to_pivot), f32::MIN_POSITIVE);
-        Self { to_pivot: to_pivot.to_array(), most_per_distance: 0.9 / sqrt(length2) }
+        Self { to_pivot: to_pivot.to_array(), most_per_distance: 0.9 * rsqrt(length2) }
     }
 
     /// The direction from here to what is seen in the unit direction `mean` from the pivot. Never zero.
@@ -66,17 +66,22 @@ impl Viewpoint {
 }
 
 impl Mixture {
-    /// The mean direction of lobe `k`, not of unit length.
+    /// The mean direction of lobe `k`, not of unit length, of which `number` reads the numbers.
     ///
     /// # Safety
-    /// There is the mixture, and nothing writes it.
+    /// There is the mixture, and nothing writes it; `number` is as [`Row::number`].
     #[inline(always)]
-    unsafe fn towards(this: *const Self, from: &Viewpoint, k: usize) -> [f32; 3] {
+    unsafe fn towards(
+        this: *const Self,
+        from: &Viewpoint,
+        k: usize,
+        number: unsafe fn(*const Row, usize) -> f32,
+    ) -> [f32; 3] {
         // SAFETY: as the caller promised.
         unsafe {
             let means = (&raw const (*this).mean).cast::<Row>();
-            let mean = [0, 1, 2].map(|c| Row::number(means.add(c), k));
-            from.towards(mean, Row::number(&raw const (*this).per_distance, k))
+            let mean = [0, 1, 2].map(|c| number(means.add(c), k));
+            from.towards(mean, number(&raw const (*this).per_distance, k))
         }
     }
 
@@ -120,10 +125,9 @@ impl Mixture {
             let from = Self::from(this, p);
             let mut densities = [0.0; LOBES];
             each_of_row!(k => {
-                let [x, y, z] = Self::towards(this, &from, k);
-                let cos = (x * w.x + y * w.y + z * w.z) / sqrt(x * x + y * y + z * z);
+                let away = one_minus_cos(Self::towards(this, &from, k, Row::number), w);
                 let kappa = Row::number(&raw const (*this).kappa, k);
-                densities[k] = Row::number(&raw const (*this).peak, k) * vmf::falloff(kappa, 1.0 - cos);
+                densities[k] = Row::number(&raw const (*this).peak, k) * vmf::falloff(kappa, away);
             });
             sum(&densities)
         }
@@ -148,10 +152,10 @@ impl Mixture {
             });
             let _ = end;
             let u = Vec2::new(min(max((u.x - before) / own, 0.0), 1.0), u.y);
-            let [x, y, z] = Self::towards(this, &Self::from(this, p), chosen);
+            let [x, y, z] = Self::towards(this, &Self::from(this, p), chosen, Row::number_at);
             let mean = Vec3::new(x, y, z);
-            let kappa = Row::number(&raw const (*this).kappa, chosen);
-            vmf::sample(mean * (1.0 / sqrt(mean.dot(mean))), kappa, u)
+            let kappa = Row::number_at(&raw const (*this).kappa, chosen);
+            vmf::sample(mean * rsqrt(mean.dot(mean)), kappa, u)
         }
     }
 
@@ -162,10 +166,18 @@ impl Mixture {
         let from = Viewpoint::new(self.pivot, p);
         each_of_row!(k => {
             let mean = [self.mean[0].0[k], self.mean[1].0[k], self.mean[2].0[k]];
-            let [x, y, z] = from.towards(mean, self.per_distance.0[k]);
-            let cos = (x * w.x + y * w.y + z * w.z) / sqrt(x * x + y * y + z * z);
-            densities[k] = vmf::peak(self.kappa.0[k]) * vmf::falloff(self.kappa.0[k], 1.0 - cos);
+            let away = one_minus_cos(from.towards(mean, self.per_distance.0[k]), w);
+            densities[k] = vmf::peak(self.kappa.0[k]) * vmf::falloff(self.kappa.0[k], away);
         });
         densities
     }
+}
+
+/// 1 − cos of the angle between a direction of any length and a unit direction: half the square of what is between them, which
+/// remains exact where it is small.
+#[inline(always)]
+fn one_minus_cos([x, y, z]: [f32; 3], w: Vec3) -> f32 {
+    let scale = rsqrt(x * x + y * y + z * z);
+    let [x, y, z] = [w.x - x * scale, w.y - y * scale, w.z - z * scale];
+    0.5 * (x * x + y * y + z * z)
 }

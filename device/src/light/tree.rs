@@ -7,13 +7,13 @@ use glam::Vec3;
 
 use super::Lighting;
 use super::guide::BELOW_ONE;
-use crate::arch::{load, max, min, sqrt};
+use crate::arch::{load, max, min, rsqrt, sqrt};
 use crate::row::{Row, each_of_row, sum};
 
 /// Most children of a node.
 pub const WIDTH: usize = Row::LEN;
 
-/// The children of a node, each a cluster of lights, or one alone: 496 bytes.
+/// The children of a node, each a cluster of lights, or one alone: 528 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct LightNode {
@@ -21,9 +21,9 @@ pub struct LightNode {
     pub center: [Row; 3],
     /// Half the size of the box, metres.
     pub half: [Row; 3],
-    /// The square of the sphere's radius, m².
-    pub radius2: Row,
-    /// That, of one of the spheres if each light had its own and they filled it, m².
+    /// The sphere's radius, metres.
+    pub radius: Row,
+    /// The square of the radius of one of the spheres if each light had its own and they filled it, m².
     pub spacing2: Row,
     /// The sum of the largest radiant intensities of its lights; 0 where there is no child.
     pub intensity: Row,
@@ -31,6 +31,8 @@ pub struct LightNode {
     pub axis: [Row; 3],
     /// The cosine of the cone's half-angle, θ_o.
     pub cos_o: Row,
+    /// The sine of θ_o.
+    pub sin_o: Row,
     /// The cosine of the largest angle from a normal under which one of its lights still shines, θ_e.
     pub cos_e: Row,
     /// The number of a node, or with [`LightNode::LEAF`] that of a light.
@@ -41,7 +43,7 @@ pub struct LightNode {
     pub reserved: [u32; 3],
 }
 
-const _: () = assert!(size_of::<LightNode>() == 496);
+const _: () = assert!(size_of::<LightNode>() == 528);
 
 /// The light that was chosen.
 #[derive(Clone, Copy, Debug)]
@@ -123,51 +125,52 @@ impl LightNode {
         let rows =
             |rows: *const [Row; 3], k: usize| [0, 1, 2].map(|c| of(rows.cast::<Row>().wrapping_add(c), k));
         // SAFETY: as the caller promised; these are addresses alone.
-        let (center, half, axis, radius2, spacing2, intensity, cos_o, cos_e) = unsafe {
-            (
-                &raw const (*node).center,
-                &raw const (*node).half,
-                &raw const (*node).axis,
-                &raw const (*node).radius2,
+        let [radius, spacing2, intensity, cos_o, sin_o, cos_e] = unsafe {
+            [
+                &raw const (*node).radius,
                 &raw const (*node).spacing2,
                 &raw const (*node).intensity,
                 &raw const (*node).cos_o,
+                &raw const (*node).sin_o,
                 &raw const (*node).cos_e,
-            )
+            ]
         };
-        let (n, has_side) = ([n.x, n.y, n.z], n != Vec3::ZERO);
+        // SAFETY: as the caller promised; these are addresses alone.
+        let [center, half, axis] =
+            unsafe { [&raw const (*node).center, &raw const (*node).half, &raw const (*node).axis] };
+        let (n, without_side) = ([n.x, n.y, n.z], if n == Vec3::ZERO { 1.0 } else { 0.0 });
         let mut importances = [0.0; WIDTH];
         each_of_row!(k => {
             let [center, half, axis] = [center, half, axis].map(|row| rows(row, k));
+            let [radius, cos_o, sin_o] = [radius, cos_o, sin_o].map(|row| of(row, k));
             let d = [p.x - center[0], p.y - center[1], p.z - center[2]];
-            let d2 = dot(d, d);
-            let per_d = 1.0 / sqrt(max(d2, f32::MIN_POSITIVE));
+            let per_d = rsqrt(max(dot(d, d), f32::MIN_POSITIVE));
             let cos_w = dot(axis, d) * per_d;
-            let cos_i = if has_side { -dot(n, d) * per_d } else { 1.0 };
+            let cos_i = without_side - dot(n, d) * per_d;
             // The angle under which the sphere is seen, θ_u; all directions from inside.
-            let radius2 = of(radius2, k);
-            let sin2_u = min(radius2 * per_d * per_d, 1.0);
-            let cos_u = sqrt(1.0 - sin2_u);
-            let is_outside = sin2_u < 1.0;
-            let cos = cos_of_difference(cos_of_difference(cos_w, of(cos_o, k)), cos_u);
-            let cos = if is_outside { cos } else { 1.0 };
-            let cos_i = if is_outside { cos_of_difference(cos_i, cos_u) } else { 1.0 };
+            let sin_u = min(radius * per_d, 1.0);
+            let cos_u = sqrt(1.0 - sin_u * sin_u);
+            // θ_o + θ_u, with a negative sine if it is more than π.
+            let (cos_ou, sin_ou) = (cos_o * cos_u - sin_o * sin_u, sin_o * cos_u + cos_o * sin_u);
+            let is_around = sin_u >= 1.0 || sin_ou < 0.0 || cos_w >= cos_ou;
+            let cos = if is_around { 1.0 } else { cos_w * cos_ou + sine(cos_w) * sin_ou };
+            let is_before = sin_u >= 1.0 || cos_i >= cos_u;
+            let cos_i = if is_before { 1.0 } else { cos_i * cos_u + sine(cos_i) * sin_u };
             let is_seen = cos >= of(cos_e, k) && cos_i >= Self::BEHIND;
             let falloff = max(cos, Self::LEAST_COS) * max(cos_i, Self::LEAST_COS);
-            let falloff = if is_seen { falloff } else { 0.0 };
+            let brought = if is_seen { of(intensity, k) * falloff } else { 0.0 };
             let beside = [0, 1, 2].map(|c| max(d[c].abs() - half[c], 0.0));
-            let h2 = max(dot(beside, beside) + of(spacing2, k), f32::MIN_POSITIVE);
-            importances[k] = of(intensity, k) * falloff / sqrt(h2 * (h2 + radius2));
+            let h2 = dot(beside, beside) + of(spacing2, k);
+            importances[k] = brought * rsqrt(max(h2 * (h2 + radius * radius), f32::MIN_POSITIVE));
         });
         importances
     }
 }
 
-/// cos (max (a − b, 0)), of angles from 0 to π with these cosines.
+/// The sine of an angle from 0 to π.
 #[inline(always)]
-fn cos_of_difference(cos_a: f32, cos_b: f32) -> f32 {
-    let sin = |cos: f32| sqrt(max(1.0 - cos * cos, 0.0));
-    if cos_a >= cos_b { 1.0 } else { cos_a * cos_b + sin(cos_a) * sin(cos_b) }
+fn sine(cos: f32) -> f32 {
+    sqrt(max(1.0 - cos * cos, 0.0))
 }
 
 #[inline(always)]

@@ -82,6 +82,17 @@ impl Guided {
         0.0
     }
 
+    /// A direction that the mixture draws.
+    ///
+    /// # Safety
+    /// The scene that it is of is valid, and it is not none.
+    #[inline(always)]
+    pub(super) unsafe fn direction(&self, p: Vec3, u: Vec2) -> Vec3 {
+        let mixture = self.mixture;
+        // SAFETY: as the caller promised.
+        outlined(move || unsafe { Mixture::sample(mixture, p, u) })
+    }
+
     /// The probability of the BSDF.
     #[inline(always)]
     pub(super) const fn probability_of_bsdf(&self) -> f32 {
@@ -115,10 +126,8 @@ impl Guided {
         if uc < self.bsdf {
             return (None, uc / self.bsdf);
         }
-        let (mixture, p) = (self.mixture, at.p);
         // SAFETY: as the caller promised.
-        let wi = outlined(move || unsafe { Mixture::sample(mixture, p, u) });
-        (Some(at.frame.to_local(wi)), uc)
+        (Some(at.frame.to_local(unsafe { self.direction(at.p, u) })), uc)
     }
 
     /// The response to light along `wi`, where directions are drawn by the mixture as well.

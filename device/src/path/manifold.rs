@@ -10,7 +10,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::guided::may_guide;
+use super::guided::{self, may_guide};
 use super::step::{Scatterer, is_hole, scatterer, surface_at};
 use super::{PathSettings, PathState};
 use crate::arch::{load, max, min, outlined, sqrt};
@@ -50,6 +50,9 @@ const LEAST_APART: f32 = 1e-4;
 
 /// As [`LEAST_APART`], while the walk is far from its end.
 const MOST_APART: f32 = 0.003;
+
+/// The part of walks that begin where a guide says, if it is [`asked`](PathSettings::asks_guide).
+const GUIDED: f32 = 0.75;
 
 /// Longest step of a walk, radians.
 const LONGEST_STEP: f32 = 0.6;
@@ -172,12 +175,15 @@ struct Place {
     normal: Vec3,
     /// Whether light may come from either side.
     is_open: bool,
+    /// What has been learnt of where light comes from.
+    guide: guided::Guided,
 }
 
 impl Search {
     /// None.
     pub(super) const NONE: Self = {
-        let from = Place { p: Vec3::ZERO, offset: Vec3::ZERO, normal: Vec3::Z, is_open: false };
+        let (p, offset, normal) = (Vec3::ZERO, Vec3::ZERO, Vec3::Z);
+        let from = Place { p, offset, normal, is_open: false, guide: guided::Guided::NONE };
         let (walk, found) = (Walk::towards(Vec3::Z), Found::NONE);
         Self { from, light: 0, irradiance: Vec3::ZERO, walk, found, walks: 0 }
     };
@@ -203,7 +209,8 @@ impl Search {
                 return None;
             }
             let (light, target) = target(scene, words(settings, state, u32::MAX))?;
-            let from = Place { p: at.p, offset: at.offset, normal: at.frame.z, is_open: at.transmits };
+            let guide = guided::Guided::at::<C>(scene, at);
+            let from = Place { p: at.p, offset: at.offset, normal: at.frame.z, is_open: at.transmits, guide };
             let mut search = Self {
                 from,
                 light,
@@ -242,7 +249,8 @@ impl Search {
             return false;
         }
         self.walks += 1;
-        self.walk.begin(self.from.seed(settings, state, self.walks));
+        // SAFETY: as the caller promised.
+        self.walk.begin(unsafe { self.from.seed(settings, state, self.walks) });
         true
     }
 
@@ -309,12 +317,20 @@ struct Look {
 }
 
 impl Place {
-    /// A direction in which a walk begins: by chance, the same for all walks of a path, and any that light may come from.
+    /// A direction in which a walk begins: by chance, the same for all walks of a path, and any that light may come from. Mostly, it is
+    /// drawn by what has been learnt (Fan et al. 2023, "Manifold Path Guiding for Importance Sampling Specular Chains").
+    ///
+    /// # Safety
+    /// The scene that the place is of is valid.
     #[inline(always)]
-    fn seed(&self, settings: &PathSettings, state: &PathState, number: u32) -> Vec3 {
-        let [a, b, c, _] = words(settings, state, number);
+    unsafe fn seed(&self, settings: &PathSettings, state: &PathState, number: u32) -> Vec3 {
+        let [a, b, c, d] = words(settings, state, number);
         let u = Vec2::new(uniform(a), uniform(b));
         let [x, y, z, radius] = settings.smooth;
+        if settings.asks_guide() && !self.guide.is_none() && uniform(d) < GUIDED {
+            // SAFETY: as the caller promised.
+            return unsafe { self.guide.direction(self.p, u) };
+        }
         let to = Vec3::new(x, y, z) - self.p;
         let (distance2, radius2) = (to.dot(to), radius * radius);
         if radius > 0.0 && distance2 > 1.01 * radius2 && c >> 31 != 0 {

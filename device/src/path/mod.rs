@@ -97,6 +97,17 @@ impl PathSettings {
         scene.light_count != 0 && self.direct() != Direct::Bsdf
     }
 
+    /// Whether walks begin where a guide says: a sphere around all smooth surfaces says enough.
+    #[inline(always)]
+    pub(crate) const fn asks_guide(&self) -> bool {
+        self.smooth[3] == 0.0
+    }
+
+    /// The settings of the paths that a guide learns from: those of the image, but light that walks are to be guided to, they find.
+    pub const fn for_learning(&self) -> Self {
+        Self { walks: if self.asks_guide() { 0 } else { self.walks }, ..*self }
+    }
+
     #[inline(always)]
     const fn sampler(&self, pixel: u32, sample: u32) -> Sampler {
         let kind = match self.sampler {

@@ -281,10 +281,11 @@ fn put(node: &mut LightNode, k: usize, cluster: &Cluster) {
     for c in 0..3 {
         (node.center[c].0[k], node.half[c].0[k], node.axis[c].0[k]) = (center[c], half[c], axis[c]);
     }
-    let radius2 = radius * radius;
-    (node.radius2.0[k], node.spacing2.0[k]) = (radius2, radius2 / cluster.lights as f32);
+    (node.radius.0[k], node.spacing2.0[k]) = (radius, radius * radius / cluster.lights as f32);
     node.intensity.0[k] = cluster.intensity;
-    (node.cos_o.0[k], node.cos_e.0[k]) = ((theta_o + SLACK).min(PI).cos(), (theta_e + SLACK).min(PI).cos());
+    let [theta_o, theta_e] = [theta_o, theta_e].map(|theta| (theta + SLACK).min(PI));
+    (node.cos_o.0[k], node.sin_o.0[k], node.cos_e.0[k]) =
+        (theta_o.cos(), theta_o.sin().max(0.0), theta_e.cos());
 }
 
 #[cfg(test)]

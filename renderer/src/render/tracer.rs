@@ -52,10 +52,12 @@ fn is_long(scene: &SceneData, spp: u32) -> bool {
 }
 
 impl Integrator {
-    /// The wavefront that a render of so many samples per pixel wants, if it wants one.
+    /// The wavefront that a render of so many samples per pixel wants, if it wants one. Where paths make walks, they wait for each
+    /// other in its stages, but take turns in the megakernel.
     pub(super) fn wavefront(self, scene: &SceneData, spp: u32) -> Option<Paths> {
         match self {
             Self::Wavefront(paths) => Some(paths),
+            Self::Fastest(_) if scene.settings.walks != 0 => None,
             Self::Fastest(paths) if is_long(scene, spp) || probably_stages(scene) => Some(paths),
             _ => None,
         }
@@ -140,6 +142,8 @@ pub(super) struct Tracer<B: Primitives> {
     wanted: u32,
     /// How long a launch may take.
     limit: Duration,
+    /// Whether paths make walks.
+    makes_walks: bool,
     /// What paths are guided by.
     pub(super) guiding: Option<Lesson>,
 }
@@ -182,6 +186,7 @@ impl<B: Primitives> Tracer<B> {
             may_fall_back,
             wanted: wanted.map_or(0, |paths| fit::slots(paths, most)),
             limit: options.launches.at(Duration::ZERO),
+            makes_walks: scene.settings.walks != 0,
             guiding: None,
         })
     }
@@ -234,9 +239,11 @@ impl<B: Primitives> Tracer<B> {
         }
     }
 
-    /// How long a launch should take. At the end of each, the wavefront has ever fewer paths under way.
+    /// How long a launch should take. At the end of each, the wavefront has ever fewer paths under way, and of paths that make walks,
+    /// the last ones may take a second.
     pub(super) fn target(&self) -> Duration {
         let efficient = match self.turn {
+            _ if self.makes_walks => Duration::from_secs(2),
             Contestant::Megakernel => Duration::from_millis(100),
             Contestant::Wavefront => Duration::from_millis(200),
         };
@@ -343,6 +350,7 @@ mod tests {
             slots: 0,
             wanted: 0,
             limit: Duration::MAX,
+            makes_walks: false,
             guiding: None,
         }
     }

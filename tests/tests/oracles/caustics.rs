@@ -8,8 +8,8 @@ use torrance_image::compare::judge;
 use torrance_image::film::ImageEstimate;
 use torrance_scene::{
     Blend, Caustics, Color, ConductorMaterial, Description, DielectricMaterial, Environment, Facets,
-    Geometry, Group, Instance, Material, MaterialKind, PlasticMaterial, PunctualKind, PunctualLight, Scalar,
-    Shape,
+    Geometry, Group, Guiding, Instance, Material, MaterialKind, PlasticMaterial, PunctualKind, PunctualLight,
+    Scalar, Shape,
 };
 use torrance_tests::closed::{is_within, lit_floor, shape};
 use torrance_tests::compare::{Reference, compare};
@@ -139,9 +139,12 @@ fn walks_and_paths_find_the_same() {
         ImageEstimate::from(&Machine::Cpu.render(&assembled(&scene), 16 * spp))
     };
     for machine in machines() {
-        let film = machine.render(&assembled(&scene), spp);
-        let verdict = judge(&ImageEstimate::from(&film), &paths, 0.01);
-        assert!(!verdict.is_different(), "{machine:?}: {:?}", verdict.worst);
+        for guiding in [Guiding::Off, Guiding::On] {
+            scene.render.guiding = guiding;
+            let film = machine.render(&assembled(&scene), spp);
+            let verdict = judge(&ImageEstimate::from(&film), &paths, 0.01);
+            assert!(!verdict.is_different(), "{machine:?}, {guiding:?}: {:?}", verdict.worst);
+        }
     }
     // Of another ball, which changes little but the caustic.
     scene.materials[1].kind = MaterialKind::Dielectric(DielectricMaterial::new(1.6, Facets::SMOOTH));
@@ -193,10 +196,14 @@ fn walks_and_paths_find_the_same_of_other_surfaces() {
         let mut by_paths = scene.clone();
         (by_paths.render.caustics, by_paths.render.seed) = (Caustics::Paths, 1);
         let paths = ImageEstimate::from(&Machine::Cpu.render(&assembled(&by_paths), 16 * spp));
+        let guidings: &[_] = if name == "instance" { &[Guiding::Off, Guiding::On] } else { &[Guiding::Off] };
         for machine in machines() {
-            let film = machine.render(&assembled(&scene), spp);
-            let verdict = judge(&ImageEstimate::from(&film), &paths, 0.01);
-            assert!(!verdict.is_different(), "{name}, {machine:?}: {:?}", verdict.worst);
+            for &guiding in guidings {
+                scene.render.guiding = guiding;
+                let film = machine.render(&assembled(&scene), spp);
+                let verdict = judge(&ImageEstimate::from(&film), &paths, 0.01);
+                assert!(!verdict.is_different(), "{name}, {machine:?}, {guiding:?}: {:?}", verdict.worst);
+            }
         }
         let PunctualKind::Directional { irradiance, .. } = &mut scene.lights[0].kind else { unreachable!() };
         *irradiance *= 1.2;

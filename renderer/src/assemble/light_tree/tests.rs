@@ -100,7 +100,7 @@ fn importance(node: &LightNode, k: usize, (p, facing): (Vec3, Facing)) -> f64 {
     let p = p.as_dvec3().to_array();
     let dot = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let to_light = [0, 1, 2].map(|c| center[c] - p[c]);
-    let (distance, radius) = (dot(to_light, to_light).sqrt(), row(&node.radius2).sqrt());
+    let (distance, radius) = (dot(to_light, to_light).sqrt(), row(&node.radius));
     let angle = |a: [f64; 3], b: [f64; 3]| dot(a, b).clamp(-1.0, 1.0).acos();
     let way = to_light.map(|x| x / distance);
     let n = facing.normal().as_dvec3().to_array();
