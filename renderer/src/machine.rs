@@ -258,8 +258,8 @@ impl Machine {
 
     /// Renders until the budget is spent or `observe`, called after every launch, says to stop.
     ///
-    /// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, so that
-    /// cancellation is prompt and no watchdog of a display ever sees a long one. However the render ends, all that is kept is
+    /// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, or of one where
+    /// paths make walks, so that cancellation is prompt and watchdogs of displays, which wait for two, see no long one. However the render ends, all that is kept is
     /// of the same samples.
     ///
     /// # Errors

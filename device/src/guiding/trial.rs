@@ -32,11 +32,11 @@ impl Twin {
         self.luminance += luminance * ratio;
     }
 
-    /// The path goes on in a direction that was drawn with `pdf`, 0 of a delta lobe, and by the BSDF alone with `bsdf_pdf`, where the
+    /// The path goes on in a direction that was drawn with `pdf`, 0 or less of a delta lobe, and by the BSDF alone with `bsdf_pdf`, where the
     /// probability of the BSDF was `of_bsdf`.
     #[inline(always)]
     pub(crate) fn turn(&mut self, pdf: f32, bsdf_pdf: f32, of_bsdf: f32) {
-        if pdf == 0.0 {
+        if pdf <= 0.0 {
             self.ratio *= of_bsdf;
         } else if bsdf_pdf > 0.0 {
             self.ratio *= pdf / bsdf_pdf;

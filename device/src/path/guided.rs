@@ -105,6 +105,12 @@ impl Guided {
         self.mixture.is_null()
     }
 
+    /// Whether light has been found here, of which the mixture says from where it comes.
+    #[inline(always)]
+    pub(super) const fn knows_ways(&self) -> bool {
+        self.bsdf < 1.0
+    }
+
     /// The density with which a direction is drawn, of which the BSDF draws it with a density.
     ///
     /// # Safety

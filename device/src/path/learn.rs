@@ -375,7 +375,7 @@ impl Arrived<'_> for &mut Learner<'_> {
                     direction: Facing::of_normal(state.ray.d).0,
                     per_distance: 0.0,
                     contribution: luminance(state.l),
-                    pdf: state.prev_pdf,
+                    pdf: max(state.prev_pdf, 0.0),
                     bsdf_pdf,
                 };
                 write(args.slots.at(slot), record);

@@ -52,7 +52,7 @@ const LEAST_APART: f32 = 1e-4;
 const MOST_APART: f32 = 0.003;
 
 /// The part of walks that begin where a guide says, if it is [`asked`](PathSettings::asks_guide).
-const GUIDED: f32 = 0.75;
+const GUIDED: f32 = 0.5;
 
 /// Longest step of a walk, radians.
 const LONGEST_STEP: f32 = 0.6;
@@ -327,7 +327,7 @@ impl Place {
         let [a, b, c, d] = words(settings, state, number);
         let u = Vec2::new(uniform(a), uniform(b));
         let [x, y, z, radius] = settings.smooth;
-        if settings.asks_guide() && !self.guide.is_none() && uniform(d) < GUIDED {
+        if settings.asks_guide() && self.guide.knows_ways() && uniform(d) < GUIDED {
             // SAFETY: as the caller promised.
             return unsafe { self.guide.direction(self.p, u) };
         }

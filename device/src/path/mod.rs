@@ -77,7 +77,8 @@ pub struct PathSettings {
     pub clamp_indirect: f32,
     /// Non-zero if walks look for caustics.
     pub walks: u32,
-    /// Centre and radius of a sphere around all smooth surfaces, where every other walk from elsewhere begins; radius 0 for none.
+    /// Centre and radius of a sphere around all smooth surfaces, where every other walk from elsewhere begins. If none is known, the
+    /// radius is 0, and walks may begin where a guide says; or [`PathSettings::ASKS_NOBODY`].
     pub smooth: [f32; 4],
 }
 
@@ -96,6 +97,9 @@ impl PathSettings {
     fn samples_lights(&self, scene: &Lighting) -> bool {
         scene.light_count != 0 && self.direct() != Direct::Bsdf
     }
+
+    /// Radius of [`PathSettings::smooth`] for walks that make no use of a guide either.
+    pub const ASKS_NOBODY: f32 = -1.0;
 
     /// Whether walks begin where a guide says: a sphere around all smooth surfaces says enough.
     #[inline(always)]

@@ -335,6 +335,8 @@ impl SceneData {
             + size_of_val(&*lights.table)
             + size_of_val(&*lights.emissive)
             + size_of_val(&*lights.slides)
+            + size_of_val(&*lights.tree.nodes)
+            + size_of_val(&*lights.tree.places)
             + pictures.environment.as_ref().map_or(0, |environment| environment.bytes());
         let stats = Stats { lights: lights.all.len(), bytes: stats.bytes + bytes, ..stats };
         let features = features
@@ -342,7 +344,13 @@ impl SceneData {
             .and(Features::SHAPES.when(stats.primitives.has_rare()));
         let settings = match self.settings.walks {
             0 => self.settings,
-            _ => PathSettings { smooth: smooth::around(&geometry, &materials), ..self.settings },
+            _ => {
+                let [x, y, z, radius] = smooth::around(&geometry, &materials);
+                // A trial of whether a guide pays is of paths that do not ask it for walks.
+                let is_trial = self.guiding.guiding == Guiding::Auto;
+                let radius = if radius == 0.0 && is_trial { PathSettings::ASKS_NOBODY } else { radius };
+                PathSettings { smooth: [x, y, z, radius], ..self.settings }
+            }
         };
         Self { geometry, lights, pictures, features, materials, coats, stats, settings, ..self }
     }

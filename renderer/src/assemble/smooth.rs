@@ -35,6 +35,8 @@ fn farthest(prim: &Primitive, from: Vec3) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use device::path::PathSettings;
+
     use crate::assemble::assemble;
     use crate::described;
 
@@ -45,8 +47,11 @@ mod tests {
         let sphere = |scene: &str| assemble(&described(scene)).unwrap().settings.smooth;
         let walks = BALL.replace("guiding = \"on\"", "caustics = \"walks\"");
         assert_eq!(sphere(&walks), [0.0, 1.0, 0.0, 0.8]);
-        assert_eq!(sphere(&walks.replace("\"glass\"\ncenter", "\"white\"\ncenter")), [0.0; 4]);
         assert_eq!(sphere(BALL), [0.0; 4], "nobody asks");
+        let nowhere = walks.replace("\"glass\"\ncenter", "\"white\"\ncenter");
+        assert_eq!(sphere(&nowhere), [0.0; 4]);
+        let on_trial = nowhere.replace("\"walks\"", "\"walks\"\nguiding = \"auto\"");
+        assert_eq!(sphere(&on_trial)[3], PathSettings::ASKS_NOBODY);
         let pane =
             "\n[[shapes]]\ntype = \"quad\"\nmaterial = \"glass\"\ntransform = { translate = [4, 0, 0] }\n";
         let [x, y, z, radius] = sphere(&(walks + pane));

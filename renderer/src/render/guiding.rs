@@ -304,10 +304,9 @@ impl<'a, B: Primitives> School<'a, B> {
 
     /// Follows the next paths, whose records are in the slots afterwards.
     fn follow(&mut self, paths: u32, guide: GuideView) -> Result<(), Error> {
-        let settings = &self.scene.settings;
         let args = LearnArgs {
             scene: SceneView { guide, ..self.view },
-            settings: settings.for_learning(),
+            settings: self.scene.settings.for_learning(),
             width: self.scene.width,
             height: self.scene.height,
             first: self.next,

@@ -243,7 +243,7 @@ impl<B: Primitives> Tracer<B> {
     /// the last ones may take a second.
     pub(super) fn target(&self) -> Duration {
         let efficient = match self.turn {
-            _ if self.makes_walks => Duration::from_secs(2),
+            _ if self.makes_walks => Duration::from_secs(1),
             Contestant::Megakernel => Duration::from_millis(100),
             Contestant::Wavefront => Duration::from_millis(200),
         };

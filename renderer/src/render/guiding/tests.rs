@@ -137,6 +137,26 @@ fn light_of_the_sun_is_found_through_glass() {
     assert!(ratio > 5.0, "variance is {ratio} times less");
 }
 
+/// Where smooth surfaces are is not known of instances.
+#[test]
+fn walks_begin_where_a_guide_says() {
+    let scene = BALL
+        .replace("guiding", "caustics = \"walks\"\nguiding")
+        .replace(
+            "position = [0.5, 3, 3]\ntarget = [0.5, 0, -0.3]",
+            "position = [0.2, 1.2, 1.2]\ntarget = [0.2, 0, -0.1]",
+        )
+        .replace("radiance = 0.1", "radiance = 0")
+        .replace("diameter = 2", "diameter = 0.5")
+        .replace("[[shapes]]\ntype = \"sphere\"", "[[groups.ball.shapes]]\ntype = \"sphere\"")
+        .replace("center = [0, 1, 0]\nradius = 0.8", "center = [0, 0.3, 0]\nradius = 0.1")
+        + "\n[[instances]]\ngroup = \"ball\"\n";
+    let [alone, guided] = [By::Nothing, By::Guide].map(|by| film(&scene, 2, by, tier::choose(512, 8192)));
+    assert!(apart(&alone, &guided) < 3.5, "{:?}, and guided {:?}", mean(&alone), mean(&guided));
+    let ratio = noise(&alone) / noise(&guided);
+    assert!(ratio > 3.0, "variance is {ratio} times less");
+}
+
 /// What guiding is worth, and whether it is used by itself, in long renders of a scene.
 fn trial(scene: &str) -> (f64, bool) {
     let long = scene.replace("\"on\"", "\"auto\"");
