@@ -258,9 +258,9 @@ impl Machine {
 
     /// Renders until the budget is spent or `observe`, called after every launch, says to stop.
     ///
-    /// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, or of one where
-    /// paths make walks, so that cancellation is prompt and watchdogs of displays, which wait for two, see no long one. However the render ends, all that is kept is
-    /// of the same samples.
+    /// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, so that cancellation is
+    /// prompt; where paths make walks, of which some take long, into those of about a second. Watchdogs of displays, which wait for two,
+    /// see no long one. However the render ends, all that is kept is of the same samples.
     ///
     /// # Errors
     /// There is not enough memory, or the machine fails.

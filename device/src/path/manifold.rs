@@ -51,7 +51,7 @@ const LEAST_APART: f32 = 1e-4;
 /// As [`LEAST_APART`], while the walk is far from its end.
 const MOST_APART: f32 = 0.003;
 
-/// The part of walks that begin where a guide says, if it is [`asked`](PathSettings::asks_guide).
+/// The part of walks that begin where a guide says, if one is asked.
 const GUIDED: f32 = 0.5;
 
 /// Longest step of a walk, radians.
@@ -175,7 +175,7 @@ struct Place {
     normal: Vec3,
     /// Whether light may come from either side.
     is_open: bool,
-    /// What has been learnt of where light comes from.
+    /// What has been learnt of where light comes from, if it is [`asked`](PathSettings::asks_guide).
     guide: guided::Guided,
 }
 
@@ -209,7 +209,10 @@ impl Search {
                 return None;
             }
             let (light, target) = target(scene, words(settings, state, u32::MAX))?;
-            let guide = guided::Guided::at::<C>(scene, at);
+            let guide = match settings.asks_guide() {
+                true => guided::Guided::at::<C>(scene, at),
+                false => guided::Guided::NONE,
+            };
             let from = Place { p: at.p, offset: at.offset, normal: at.frame.z, is_open: at.transmits, guide };
             let mut search = Self {
                 from,
@@ -327,7 +330,7 @@ impl Place {
         let [a, b, c, d] = words(settings, state, number);
         let u = Vec2::new(uniform(a), uniform(b));
         let [x, y, z, radius] = settings.smooth;
-        if settings.asks_guide() && self.guide.knows_ways() && uniform(d) < GUIDED {
+        if self.guide.knows_ways() && uniform(d) < GUIDED {
             // SAFETY: as the caller promised.
             return unsafe { self.guide.direction(self.p, u) };
         }

@@ -188,7 +188,7 @@ pub(super) struct SettingArgs {
     guiding: Option<Guiding>,
 
     /// Most memory that learning that takes, MiB [default: 256]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(16..=65536))]
+    #[arg(long, value_name = "MIB", value_parser = values::guiding_memory, allow_negative_numbers = true)]
     guiding_memory: Option<u32>,
 
     /// How light from suns and directional lights is found that comes by way of smooth surfaces

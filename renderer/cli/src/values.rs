@@ -148,6 +148,13 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a size with its unit, from 1MB to 1000TB, as in 800MiB or 2GiB".into())
 }
 
+/// Memory for learning what guides paths, MiB: `256`, `256MiB`.
+pub(super) fn guiding_memory(text: &str) -> Result<u32, String> {
+    let mib = memory(text).map_or_else(|_| text.to_owned(), |bytes| (bytes >> 20).to_string());
+    let is_valid = |mib: &u32| (16..=1 << 16).contains(mib);
+    number(&mib, is_valid, "expected from 16 to 65536 MiB, as in 256 or 2GiB")
+}
+
 /// Number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     whole(text, 1, MOST_THREADS as u32).map(|n| n as usize)

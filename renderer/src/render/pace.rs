@@ -30,7 +30,7 @@ pub(super) const fn chunk(width: u32, height: u32) -> u32 {
 /// How long launches take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Launches {
-    /// A tenth or a fifth of a second, or one second where paths make walks: as long as machines want them.
+    /// A tenth or a fifth of a second, or a second where paths make walks: as long as machines want them.
     #[default]
     Efficient,
     /// Short ones first, of which each traces a little less than it could. They grow with the render.

@@ -120,6 +120,9 @@ struct Lap {
     took: Duration,
 }
 
+/// How long launches of paths that make walks should take: some may take twice as long, and watchdogs wait for two seconds.
+const WALKING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(250)];
+
 /// Traces paths with the megakernel, the wavefront, or the faster of both.
 pub(super) struct Tracer<B: Primitives> {
     wavefront: Option<Box<Wavefront<B>>>,
@@ -142,8 +145,8 @@ pub(super) struct Tracer<B: Primitives> {
     wanted: u32,
     /// How long a launch may take.
     limit: Duration,
-    /// Whether paths make walks.
-    makes_walks: bool,
+    /// How long a launch should take because its paths make walks.
+    walking: Option<Duration>,
     /// What paths are guided by.
     pub(super) guiding: Option<Lesson>,
 }
@@ -186,7 +189,7 @@ impl<B: Primitives> Tracer<B> {
             may_fall_back,
             wanted: wanted.map_or(0, |paths| fit::slots(paths, most)),
             limit: options.launches.at(Duration::ZERO),
-            makes_walks: scene.settings.walks != 0,
+            walking: (scene.settings.walks != 0).then_some(WALKING[usize::from(backend.is_watched())]),
             guiding: None,
         })
     }
@@ -242,11 +245,10 @@ impl<B: Primitives> Tracer<B> {
     /// How long a launch should take. At the end of each, the wavefront has ever fewer paths under way, and of paths that make walks,
     /// the last ones may take a second.
     pub(super) fn target(&self) -> Duration {
-        let efficient = match self.turn {
-            _ if self.makes_walks => Duration::from_secs(1),
+        let efficient = self.walking.unwrap_or(match self.turn {
             Contestant::Megakernel => Duration::from_millis(100),
             Contestant::Wavefront => Duration::from_millis(200),
-        };
+        });
         efficient.min(self.limit)
     }
 
@@ -350,7 +352,7 @@ mod tests {
             slots: 0,
             wanted: 0,
             limit: Duration::MAX,
-            makes_walks: false,
+            walking: None,
             guiding: None,
         }
     }

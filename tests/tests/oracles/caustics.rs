@@ -146,6 +146,7 @@ fn walks_and_paths_find_the_same() {
             assert!(!verdict.is_different(), "{machine:?}, {guiding:?}: {:?}", verdict.worst);
         }
     }
+    scene.render.guiding = Guiding::Off;
     // Of another ball, which changes little but the caustic.
     scene.materials[1].kind = MaterialKind::Dielectric(DielectricMaterial::new(1.6, Facets::SMOOTH));
     let film = Machine::Cpu.render(&assembled(&scene), spp);
@@ -207,6 +208,7 @@ fn walks_and_paths_find_the_same_of_other_surfaces() {
         }
         let PunctualKind::Directional { irradiance, .. } = &mut scene.lights[0].kind else { unreachable!() };
         *irradiance *= 1.2;
+        scene.render.guiding = Guiding::Off;
         let film = Machine::Cpu.render(&assembled(&scene), spp);
         assert!(judge(&ImageEstimate::from(&film), &paths, 0.01).is_different(), "{name}: control");
     }

@@ -77,6 +77,11 @@ pub trait Backend {
     /// Number of invocations that must be in flight to fill the machine.
     fn parallelism(&self) -> usize;
 
+    /// Whether a watchdog stops kernels that run for seconds.
+    fn is_watched(&self) -> bool {
+        false
+    }
+
     /// Bytes of the machine's memory that may still be allocated, as far as is known; `None` if its memory is the host's, or
     /// it does not tell.
     fn room(&self) -> Option<u64> {

@@ -49,7 +49,7 @@ pub fn clamping(clamped: [Option<f32>; 2], names: [&str; 2]) -> Option<String> {
     }
     let of = |image: usize| match clamped[image] {
         Some(most) => format!("in {} indirect light is clamped to {most}", names[image]),
-        None => format!("in {} it is not", names[image]),
+        None => format!("{} tells of no clamping", names[image]),
     };
     let (first, second) = if clamped[0].is_some() { (of(0), of(1)) } else { (of(1), of(0)) };
     Some(format!("Biased: {first}, {second}; whatever the verdict, the images differ by what is cut off."))

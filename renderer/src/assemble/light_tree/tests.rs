@@ -178,7 +178,7 @@ fn all_probabilities_are_one() {
                 assert!(off < most, "{i} of {lights} lights, {at:?}: {found}, {expected}");
             }
         }
-        assert!(on_borders * 100 < points, "{on_borders} of {points}");
+        assert!(on_borders * 1000 < points, "{on_borders} of {points}");
     }
 }
 

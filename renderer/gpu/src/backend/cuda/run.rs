@@ -107,6 +107,10 @@ impl Backend for Cuda {
         self.parallelism
     }
 
+    fn is_watched(&self) -> bool {
+        self.gpu.info.watchdog
+    }
+
     fn room(&self) -> Option<u64> {
         let (free, _) = self.gpu.memory().ok()?;
         Some(memory::room(free, self.gpu.account.left(self.gpu.limit())))
