@@ -20,6 +20,7 @@ mod launch;
 mod memory;
 mod module;
 mod occupancy;
+mod prune;
 mod ptx;
 mod run;
 mod spills;

@@ -62,6 +62,16 @@ fn specialized(text: &str, features: Features) -> String {
     })
 }
 
+/// `text` of one kernel for scenes that ask for no other `features`, without what none of them comes to.
+fn special(text: &str, name: &str, features: Features) -> String {
+    if depends_on(text) == Features::NONE {
+        return text.to_owned();
+    }
+    let text = specialized(text, features);
+    let pruned = Outline::new(&text).pruned(&text);
+    Outline::new(&pruned).only(&pruned, name)
+}
+
 /// Reason why kernels cannot be loaded, or one of them cannot be launched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ModuleError {
@@ -253,7 +263,7 @@ impl Module {
                 let outline = self.outline.get_or_init(|| Outline::new(&self.text));
                 let any = outline.only(&self.text, name);
                 let depends_on = depends_on(&any);
-                let (piece, log) = self.compile(&specialized(&any, features))?;
+                let (piece, log) = self.compile(&special(&any, name, features))?;
                 (piece.0, Some(piece), log, depends_on)
             }
         };
@@ -341,6 +351,8 @@ fn rejection(code: Code, ptx: &Ptx, driver: Version, log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -360,6 +372,46 @@ mod tests {
             assert_eq!(some != all, expected != Features::NONE, "{name}");
             assert_eq!(some.contains("0x80000000; // features"), expected == Features::ALL, "{name}");
             assert!(!some.contains("0xffffffff; // features") && !some.contains("0xffffffff; // drawing"));
+        }
+    }
+
+    /// The labels that a text has, and those that it speaks of elsewhere.
+    fn labels(text: &str) -> (HashSet<&str>, HashSet<&str>) {
+        let place = |line: &str| line.starts_with('$') && line.contains(':');
+        let (places, other): (Vec<_>, Vec<_>) = text.lines().partition(|line| place(line));
+        let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$');
+        let used = other.into_iter().flat_map(|line| line.split(word)).filter(|word| word.starts_with("$L"));
+        (places.into_iter().filter_map(|place| place.split(':').next()).collect(), used.collect())
+    }
+
+    #[test]
+    fn what_scenes_do_not_have_is_not_compiled_for_them() {
+        let outline = Outline::new(ptx());
+        let some = Features::TEXTURES.and(Features::DELTA);
+        for name in ["megakernel", "shade", "first_hit", "light_groups", "megakernel_guided"] {
+            let any = outline.only(ptx(), name);
+            let [all, some, none] =
+                [Features::ALL, some, Features::NONE].map(|features| special(&any, name, features));
+            assert!(
+                none.len() * 4 < any.len() && none.len() < some.len() && some.len() < all.len(),
+                "{name}"
+            );
+            for text in [all, some, none] {
+                assert_eq!(text.matches(".entry ").count(), 1, "{name}");
+                assert_eq!(text.matches('{').count(), text.matches('}').count(), "{name}");
+                let (places, used) = labels(&text);
+                assert!(
+                    used.iter().all(|label| places.contains(label)),
+                    "{name}: {:?}",
+                    used.difference(&places)
+                );
+                let called =
+                    text.lines().filter_map(|line| line.strip_prefix("call.uni ")?.rsplit_once(", ("));
+                for (called, _) in called {
+                    let function = called.rsplit(' ').next().unwrap_or(called);
+                    assert!(text.matches(function).count() > 2, "{name}: {function} is not defined");
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::driver::Version;
+use super::prune;
 
 /// Text that is not PTX.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -112,30 +113,47 @@ impl Entry {
     }
 }
 
-/// The places of kernels and functions in the text of a module, which is long, and read once.
+/// The places of kernels, functions and variables in the text of a module, which is long, and read once.
 #[derive(Debug)]
 pub(super) struct Outline {
-    /// The whole text, in order: a range of it, and the name if it is a kernel or a function.
+    /// The whole text, in order: a range of it, and the name of what it is, if it has one.
     items: Vec<(Range<usize>, Option<String>)>,
-    functions: HashSet<String>,
+    /// Names of functions and variables.
+    used: HashSet<String>,
 }
 
 impl Outline {
     pub(super) fn new(text: &str) -> Self {
-        let (mut items, mut functions, mut read) = (Vec::new(), HashSet::new(), 0);
+        let (mut items, mut used, mut read) = (Vec::new(), HashSet::new(), 0);
         while let Some(item) = find_item(&text[read..]) {
-            let Item { range, name, is_function } = item;
+            let Item { range, name, is_used } = item;
             let (begin, end) = (read + range.start, read + range.end);
             items.extend([(read..begin, None), (begin..end, name.map(str::to_owned))]);
-            functions.extend(name.filter(|_| is_function).map(str::to_owned));
+            used.extend(name.filter(|_| is_used).map(str::to_owned));
             read = end;
         }
         items.push((read..text.len(), None));
-        Self { items, functions }
+        Self { items, used }
     }
 
-    /// The module `text` with none of its kernels but `name`, and the functions that it calls: the driver takes no time
-    /// for the rest.
+    /// The module `text` without the code that cannot run.
+    pub(super) fn pruned(&self, text: &str) -> String {
+        let of = |(at, name): &(Range<usize>, Option<String>)| {
+            let item = &text[at.clone()];
+            let body = item.find("{\n").zip(item.rfind('}')).map(|(begin, end)| begin + 2..end);
+            let is_code = name.is_some() && !item.starts_with(VARIABLE);
+            match body.filter(|_| is_code) {
+                Some(Range { start, end }) => {
+                    [&item[..start], &prune::pruned(&item[start..end]), &item[end..]].concat()
+                }
+                None => item.to_owned(),
+            }
+        };
+        self.items.iter().map(of).collect()
+    }
+
+    /// The module `text` with none of its kernels but `name`, and the functions and variables that it uses: the driver takes no
+    /// time for the rest.
     pub(super) fn only(&self, text: &str, name: &str) -> String {
         let (mut wanted, mut next) = (vec![name], 0);
         while let Some(caller) = wanted.get(next).copied() {
@@ -144,7 +162,7 @@ impl Outline {
                 let words =
                     text[body.clone()].split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
                 for word in words {
-                    if self.functions.contains(word) && !wanted.contains(&word) {
+                    if self.used.contains(word) && !wanted.contains(&word) {
                         wanted.push(word);
                     }
                 }
@@ -156,22 +174,32 @@ impl Outline {
     }
 }
 
-/// A kernel or a function.
+/// What variables of modules begin with.
+const VARIABLE: &str = ".global ";
+
+/// A kernel, a function or a variable.
 struct Item<'a> {
     range: Range<usize>,
     name: Option<&'a str>,
-    is_function: bool,
+    /// Whether it is no kernel, and kernels may use it.
+    is_used: bool,
 }
 
-/// The first kernel or function of a text.
+/// The first kernel, function or variable of a text.
 fn find_item(text: &str) -> Option<Item<'_>> {
-    let is_code = |at: usize| !text[..at].rsplit('\n').next().unwrap_or("").contains("//");
+    let start_of_line = |at: usize| text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let is_code = |at: usize| !text[start_of_line(at)..at].contains("//");
     let begins = |at: usize, word: &str| text[at..].starts_with(word);
-    let is_keyword = |at: usize| (begins(at, ".entry ") || begins(at, ".func ")) && is_code(at);
-    // One pass over the text for both words: there are hundreds of kernels, and it is long.
+    let is_variable = |at: usize| begins(at, VARIABLE) && start_of_line(at) == at;
+    let is_keyword =
+        |at: usize| (begins(at, ".entry ") || begins(at, ".func ") || is_variable(at)) && is_code(at);
+    // One pass over the text for all words: there are hundreds of kernels, and it is long.
     let keyword = text.match_indices('.').map(|(at, _)| at).find(|at| is_keyword(*at))?;
-    let is_function = begins(keyword, ".func ");
-    let start = text[..keyword].rfind('\n').map_or(0, |newline| newline + 1);
+    if is_variable(keyword) {
+        let end = keyword + text[keyword..].find(';')? + 1;
+        let name = text[keyword..end].split(['[', '=', ';']).next()?.split_whitespace().next_back();
+        return Some(Item { range: keyword..end, name, is_used: true });
+    }
     let mut depth = 0;
     for (at, mark) in text[keyword..].match_indices(['{', '}', ';']) {
         depth += match mark {
@@ -180,8 +208,8 @@ fn find_item(text: &str) -> Option<Item<'_>> {
             _ => 0,
         };
         if depth == 0 {
-            let end = keyword + at + 1;
-            return Some(Item { range: start..end, name: item_name(&text[keyword..end]), is_function });
+            let (range, name) = (start_of_line(keyword)..keyword + at + 1, item_name(&text[keyword..]));
+            return Some(Item { range, name, is_used: begins(keyword, ".func ") });
         }
     }
     None
