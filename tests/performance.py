@@ -4,6 +4,7 @@
     python3 tests/performance.py render                        images, as many samples in each program
     python3 tests/performance.py render --mode best            images, at equal error, each with its better sampler
     python3 tests/performance.py traversal                     rays
+    python3 tests/performance.py mitsuba SCENE.xml... > m.json  rates of Mitsuba on a GPU, for torrance bench scenes --against m.json
 
 `render` gives the CPU seconds (user and system, all threads) of rendering alone: not of loading, building or compiling. Mitsuba
 (llvm_ad_rgb) loads a scene once, renders once so that its kernels are compiled, and is then asked for one image at a time. Of
@@ -34,6 +35,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -827,6 +829,83 @@ def traversal(options):
 # ---- Command line ----
 
 
+# ---- Rates of Mitsuba, for `torrance bench scenes --against` ----
+
+
+def set_number(parent, name, value):
+    """Sets an <integer> of an element, which may have none."""
+    for element in parent.findall("integer"):
+        if element.get("name") == name:
+            element.set("value", str(value))
+            return
+    ElementTree.SubElement(parent, "integer", name=name, value=str(value))
+
+
+def with_settings(path, size, depth):
+    """The text of a scene file for an image of another size and paths of another length, where these are given; with both as they are."""
+    root = ElementTree.parse(path).getroot()
+    film, integrator = root.find("sensor/film"), root.find("integrator")
+    if film is None or integrator is None:
+        sys.exit(f"error: {path}: there is no <film> or no <integrator>")
+    for name, value in zip(("width", "height"), size or ()):
+        set_number(film, name, value)
+    if depth is not None:
+        set_number(integrator, "max_depth", depth)
+    found = {e.get("name"): e.get("value") for e in [*film.findall("integer"), *integrator.findall("integer")]}
+    try:
+        kept = [int(found[name]) for name in ("width", "height", "max_depth")]
+    except (KeyError, ValueError):
+        sys.exit(f"error: {path}: width, height and max_depth must be numbers in the file, or be given")
+    return ElementTree.tostring(root, encoding="unicode"), kept
+
+
+def rate(mitsuba, drjit, path, samples, repeat):
+    """Millions of paths a second: the best of several renders, after one that compiles."""
+    scene = mitsuba.load_file(str(path))
+    width, height = scene.sensors()[0].film().size()
+    best = 0.0
+    for seed in range(repeat + 1):
+        drjit.sync_thread()
+        begin = time.perf_counter()
+        drjit.eval(mitsuba.render(scene, spp=samples, seed=seed))
+        drjit.sync_thread()
+        seconds = time.perf_counter() - begin
+        if seed > 0:
+            best = max(best, width * height * samples / seconds * 1e-6)
+    return best
+
+
+def rates(options):
+    """Prints what `torrance bench scenes --against` reads."""
+    try:
+        import drjit
+        import mitsuba
+    except ImportError:
+        sys.exit("error: Mitsuba is missing; pip install mitsuba==3.9.1 numpy")
+    mitsuba.set_variant(options.variant)
+    results = []
+    for path in options.scenes:
+        for depth in options.max_depth or [None]:
+            text, (width, height, depth) = with_settings(path, options.size, depth)
+            # Beside the scene, whose files it names.
+            with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".rate-", suffix=".xml") as file:
+                file.write(text)
+                file.flush()
+                found = rate(mitsuba, drjit, Path(file.name), options.spp, options.repeat)
+            name = path.parent.resolve().name if path.stem == "scene" else path.stem
+            log(f"{name}, depth {depth}: {found:.1f}")
+            results.append({"scene": name, "max_depth": depth, "width": width, "height": height, "mpaths_per_s": found})
+    program = f"Mitsuba {mitsuba.__version__}, {options.variant}"
+    json.dump({"program": program, "device": options.device, "results": results}, sys.stdout, indent=1)
+    print()
+    return {}
+
+
+def size(text):
+    width, height = (int(side) for side in text.split("x"))
+    return width, height
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -854,6 +933,18 @@ def arguments():
     rays.add_argument("--repeat", type=int, default=5, help="times that each program traces a scene's rays [5]")
     rays.add_argument("--threads", type=int, metavar="N", help="threads of each program [all]")
     rays.set_defaults(run=traversal)
+    other = commands.add_parser(
+        "mitsuba", help="rates of Mitsuba", description="Rates of Mitsuba, for `torrance bench scenes --against`, on stdout."
+    )
+    other.add_argument("scenes", nargs="+", type=Path, metavar="SCENE", help="Mitsuba scene files")
+    other.add_argument("--size", type=size, metavar="WxH", help="of the image [the file's]")
+    depths = {"type": lambda text: [int(depth) for depth in text.split(",")], "metavar": "LIST"}
+    other.add_argument("--max-depth", **depths, help="longest paths [the file's]")
+    other.add_argument("--spp", type=int, default=64, help="samples a pixel of a render [64]")
+    other.add_argument("--repeat", type=int, default=3, help="renders of which the fastest counts [3]")
+    other.add_argument("--variant", default="cuda_ad_rgb", help="of Mitsuba [cuda_ad_rgb]")
+    other.add_argument("--device", default="", metavar="NAME", help="to say what it ran on")
+    other.set_defaults(run=rates, folder=None, json=None)
     return parser.parse_args()
 
 

@@ -54,6 +54,10 @@ impl Features {
     pub const CLAMPING: Self = Self::of_words(0, 1 << 2);
     /// Caustics that are found by manifold walks; only in kernels that also guide paths.
     pub const WALKS: Self = Self::of_words(0, 1 << 3);
+    /// Textures that are mipmapped.
+    pub const MIPMAPS: Self = Self::of_words(0, 1 << 4);
+    /// Textures that are made of others.
+    pub const PROGRAMS: Self = Self::of_words(0, 1 << 5);
     /// What all kernels know, but on a GPU only where it is asked for.
     pub const OF_ANY_KERNEL: Self = Self::of_words(0, u32::MAX);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.

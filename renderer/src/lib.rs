@@ -54,8 +54,9 @@ pub mod sweep;
 
 pub use fleet::{Fleet, FleetChoice, Integrators};
 pub use live::{BuiltScene, LiveScene, LiveSceneError};
-pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, limit_threads};
+pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, WarmUp, limit_threads};
 pub use resident::{DeviceImage, Resident};
+pub use torrance_gpu::backend::cuda::{CACHE_VARIABLE, keep_kernels_in, kernel_folder};
 
 /// The scene of a test, which refers to no files.
 #[cfg(test)]

@@ -142,6 +142,17 @@ fn is_gpu_expected() -> bool {
     }
 }
 
+/// A GPU that has begun to start.
+#[derive(Debug)]
+pub struct WarmUp(Option<std::thread::JoinHandle<Option<Cuda>>>);
+
+impl Drop for WarmUp {
+    fn drop(&mut self) {
+        // Whoever starts the machine is told why that fails.
+        let _ = self.0.take().map(std::thread::JoinHandle::join);
+    }
+}
+
 impl Device {
     /// Whether it is a GPU.
     pub const fn is_gpu(&self) -> bool {
@@ -151,6 +162,13 @@ impl Device {
     /// `CPU`, `cuda:0`, ….
     pub fn name(&self) -> String {
         self.gpu.map_or_else(|| "CPU".to_owned(), |index| format!("cuda:{index}"))
+    }
+
+    /// Begins to start a GPU on another thread, so that [`Device::start`] takes less time. It takes some memory of the GPU until the
+    /// result is dropped, which waits for the start.
+    pub fn warm_up(&self) -> WarmUp {
+        let start = |index| std::thread::Builder::new().spawn(move || Cuda::new(index).ok()).ok();
+        WarmUp(self.gpu.and_then(start))
     }
 
     /// Starts the machine, a CPU with so many threads or one for every core. If the CPU stands in for a GPU that does not

@@ -39,10 +39,12 @@ use device::rng::SamplerKind;
 use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
 use glam::DVec3;
-use torrance_gpu::backend::{Buffer, Error};
+use torrance_gpu::backend::cpu::Cpu;
+use torrance_gpu::backend::{Backend, Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 use torrance_image::film::Film;
 use torrance_scene::Guiding;
+use torrance_scene::limits::MAX_SPP;
 
 use crate::assemble::SceneData;
 
@@ -475,12 +477,44 @@ struct Run<B: Primitives> {
     films: Option<Films<B>>,
 }
 
-/// Makes ready what [`render_with`] is going to launch, of at most `spp` samples per pixel, which would otherwise take its time then.
+/// Makes ready what [`render_with`] is going to launch first, of at most `spp` samples per pixel, which would otherwise take its time
+/// then. What may be launched later is begun.
 pub(crate) fn prepare<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     options: Options<'_>,
     spp: u32,
+) -> Result<(), Error> {
+    backend.prepare_ahead(|backend| prepare_all(backend, scene, options, spp, true))?;
+    prepare_all(backend, scene, options, spp, false)
+}
+
+/// The stages that renders of a scene on a GPU launch, short ones and long ones, and the features that each is compiled for.
+///
+/// # Errors
+/// There is not enough memory.
+pub fn stages_on_gpus(scene: &SceneData) -> Result<Vec<(&'static str, Features)>, Error> {
+    let integrator = Integrator::Fastest(Paths::new(Paths::ON_GPU));
+    let options = Options { integrator, ..Options::default() };
+    let mut all = Cpu::new(Some(1))?.record(|backend| {
+        backend.prepare::<stages::probe>()?;
+        for spp in [1, MAX_SPP] {
+            prepare_all(backend, scene, options, spp, true)?;
+        }
+        Ok(())
+    })?;
+    all.sort_by_key(|(name, features)| (*name, features.words()));
+    all.dedup();
+    Ok(all)
+}
+
+/// Prepares what a render launches first, and with `later` also what it may launch then.
+fn prepare_all<B: Primitives>(
+    backend: &mut B,
+    scene: &SceneData,
+    options: Options<'_>,
+    spp: u32,
+    later: bool,
 ) -> Result<(), Error> {
     backend.specialize(scene.features);
     if guiding::is_wanted::<B>(scene, spp) {
@@ -502,9 +536,10 @@ pub(crate) fn prepare<B: Primitives>(
     }
     if let Some(paths) = options.integrator.wavefront(scene, spp) {
         wavefront::prepare(backend, scene, paths)?;
-    }
-    if matches!(options.integrator, Integrator::Wavefront(_)) && !options.shorter {
-        return Ok(()); // The megakernel has nothing to do.
+        let may_be_faster = later && options.integrator.races(scene, spp);
+        if !options.shorter && !may_be_faster {
+            return Ok(()); // The megakernel has nothing to do, or not yet.
+        }
     }
     match Kernel::for_scene(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),

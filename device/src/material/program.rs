@@ -6,6 +6,7 @@ use glam::{Vec2, Vec3};
 use super::At;
 use super::texture::{Op, Texture};
 use crate::arch::load;
+use crate::features::Features;
 use crate::shape::Primitive;
 use crate::shape::triangle::interpolate;
 
@@ -177,7 +178,7 @@ unsafe fn vertex_colors(at: &At<'_>, texture: &Texture) -> [Vec3; 3] {
 pub(super) unsafe fn run<V: Value>(at: &At<'_>, texture: &Texture) -> V {
     // SAFETY: as the caller promised.
     unsafe {
-        if !texture.is(Op::Program) {
+        if !Features::may_be_asked_for(Features::PROGRAMS) || !texture.is(Op::Program) {
             return leaf(at, texture);
         }
         let mut stack = Stack { values: [V::ZERO; STACK], len: 0 };

@@ -8,6 +8,7 @@ use glam::{Vec2, Vec3};
 use super::program::{Height, run};
 use super::{At, Surfaces};
 use crate::arch::{floor, half, load, look, max, min, outlined, read_apart};
+use crate::features::Features;
 use crate::math::ln;
 
 /// Index that stands for no texture.
@@ -133,6 +134,12 @@ impl Texture {
         self.is(Op::Image) && self.has_filter(Filter::Mipmap)
     }
 
+    /// Features that it takes to be looked up, beside [`Features::TEXTURES`].
+    pub const fn features(&self) -> Features {
+        let is_made_of_others = self.is(Op::Product) || self.is(Op::Mix) || self.is(Op::Program);
+        Features::MIPMAPS.when(self.has_mipmaps()).and(Features::PROGRAMS.when(is_made_of_others))
+    }
+
     /// The word that [`Texture::op`] is of an image; `smaller` versions follow it.
     pub const fn image_op(filter: Filter, smaller: u32) -> u32 {
         Op::Image as u32 | (filter as u32) << 8 | smaller << 16
@@ -250,10 +257,10 @@ impl Texture {
                 let ([x, _], [y, _], _) = self.around(self.position(&at.uv) + 0.5);
                 return self.texel(at.scene, x, y);
             }
-            if !self.has_filter(Filter::Mipmap) {
-                return self.interpolated(at);
+            if Features::may_be_asked_for(Features::MIPMAPS) && self.has_filter(Filter::Mipmap) {
+                return self.between_versions(at);
             }
-            self.between_versions(at)
+            self.interpolated(at)
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
 /// Whether any texture is mipmapped.
 #[inline(always)]
 pub(super) fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
-    C::sees(Features::TEXTURES) && scene.has_mipmaps != 0
+    C::sees(Features::TEXTURES) && Features::may_be_asked_for(Features::MIPMAPS) && scene.has_mipmaps != 0
 }
 
 /// The part of the light that reaches the other end of a shadow ray.

@@ -22,6 +22,10 @@ pub(super) struct MachineArgs {
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
+
+    /// Take no compiled kernels from the user's folder of caches, and keep none there
+    #[arg(long)]
+    pub(super) no_cache: bool,
 }
 
 /// Finds the device that the user asked for, so that what is not there is known before all else.
@@ -31,6 +35,9 @@ pub(super) fn find(choice: &Written<DeviceChoice>) -> Result<Device, Failure> {
 
 /// Finds the devices that the user asked for, with the most memory that a render may take of each.
 pub(super) fn find_all(args: &MachineArgs) -> Result<Vec<Device>, Failure> {
+    if args.no_cache {
+        renderer::keep_kernels_in(None);
+    }
     let choice = &args.device;
     let mut devices = choice.value.find().map_err(|error| not_there(choice, error))?;
     devices.iter_mut().for_each(|device| device.memory = args.device_memory);

@@ -2,11 +2,14 @@
 
 use crate::ExitCode;
 use std::fmt;
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use serde::Serialize;
 use torrance_gpu::backend::cpu::{InstructionSet, name_of};
-use torrance_gpu::backend::cuda::{Cuda, DeviceInfo, Ptx, devices, driver, ptx, stamp};
+use torrance_gpu::backend::cuda::{
+    Cuda, DeviceInfo, Ptx, devices, driver, kept_bytes, kernel_folder, ptx, stamp,
+};
 use torrance_text::human_bytes;
 
 use super::{Failure, count, print_either};
@@ -52,6 +55,10 @@ struct Kernels {
     sources: Option<String>,
     /// Toolchain that compiled them.
     toolchain: Option<String>,
+    /// Folder of those that drivers have compiled, if any are kept.
+    cache: Option<PathBuf>,
+    /// Bytes of these.
+    cache_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -118,6 +125,8 @@ impl Kernels {
             compute_capability: header.map(|h| format!("{}.{}", h.target / 10, h.target % 10)),
             sources: stamp("sources"),
             toolchain: stamp("toolchain"),
+            cache: kernel_folder(),
+            cache_bytes: kept_bytes(),
         }
     }
 }
@@ -194,12 +203,19 @@ impl Gpu {
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Kernels { ptx, compute_capability, sources, toolchain } = &self.kernels;
+        let Kernels { ptx, compute_capability, sources, toolchain, cache, cache_bytes } = &self.kernels;
         let [ptx, capability, toolchain] = [ptx, compute_capability, toolchain].map(or_unknown);
         let sources: String = or_unknown(sources).chars().take(12).collect();
         writeln!(f, "torrance {}", self.version)?;
         write!(f, "kernels  PTX {ptx} for compute capability {capability} and newer; ")?;
         writeln!(f, "sources {sources}; built by {toolchain}")?;
+        match cache {
+            Some(folder) => {
+                let (folder, kept) = (folder.display(), human_bytes((*cache_bytes).into()));
+                writeln!(f, "         those compiled for GPUs of this machine are kept in {folder}: {kept}")?;
+            }
+            None => writeln!(f, "         those compiled for GPUs are not kept")?,
+        }
         let CpuInfo { model, threads, architecture, features, code } = &self.cpu;
         writeln!(f, "CPU      {model}, {}, {architecture}", count(*threads as u64, "thread"))?;
         writeln!(f, "         {} code runs; the CPU has {}", code, or_nothing(&features.join(" ")))?;

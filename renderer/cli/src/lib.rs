@@ -25,6 +25,7 @@ mod merge;
 mod mix;
 mod noise;
 mod notes;
+mod precompile;
 mod progress;
 mod regress;
 mod render;
@@ -99,6 +100,8 @@ enum Command {
     Schema(schema::Args),
     /// Measure what the program is made of, on this machine
     Bench(bench::Args),
+    /// Compile the kernels of scenes for GPUs that are not here, so that renders start at once there
+    Precompile(precompile::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and with --kernels what the kernels use of them
     Info(info::Args),
 }
@@ -156,6 +159,7 @@ fn obey(arguments: Vec<OsString>) -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Precompile(args) => precompile::run(&args),
         Command::Info(args) => info::run(&args),
     };
     result.unwrap_or_else(Failure::end)
@@ -172,6 +176,7 @@ impl Command {
                 | Self::Convert(_)
                 | Self::Inspect(_)
                 | Self::Bench(_)
+                | Self::Precompile(_)
         )
     }
 }

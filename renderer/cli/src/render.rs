@@ -281,6 +281,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
         laps,
         notes,
     };
+    let warm: Vec<_> = devices.iter().map(Device::warm_up).collect();
     let (settings, mut scene) = render.prepare(live.as_ref())?;
     check_sizes(&render.targets, [scene.width, scene.height])?;
     render.open_screens(live, [scene.width, scene.height]);
@@ -333,6 +334,7 @@ pub(super) fn run(args: &Args, common_arguments: String) -> Result<ExitCode, Fai
     let (cpu, why_of_cpu) = args.integrator.chosen(&args.stages, false);
     let (failing, left_out) = channel();
     let mut fleet = Fleet::start(&mut devices, args.machine.threads, Integrators { gpu, cpu }, failing)?;
+    drop(warm);
     let why = if fleet.has_gpu() { why } else { why_of_cpu };
     fleet.prepare(&scene, options, share.samples.len() as u32)?;
     if let Some(surprise) = device::surprise(&devices) {

@@ -8,6 +8,7 @@ use torrance_scene::{
 };
 
 use clap::{ArgMatches, Args, Command};
+use renderer::assemble::{Flattened, SceneData};
 
 use super::{Failure, Notes, color, shard, values};
 
@@ -285,6 +286,18 @@ impl SceneArgs {
 /// The name of a file, as images and titles say it.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads a scene, and builds what machines take.
+pub(super) fn build(path: &Path, overrides: Overrides, notes: &mut Notes) -> Result<SceneData, Failure> {
+    let options = Options { overrides, ..Options::default() };
+    let loaded = scene::load_with(path, &options).map_err(wrong)?;
+    warn(&loaded.warnings, notes);
+    let wrong = |e| Failure::input(format_args!("{}: {e}", path.display()));
+    let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
+    // As in a render: a large mesh is not there twice.
+    drop(loaded);
+    flattened.build().map_err(wrong)
 }
 
 fn wrong(error: Error) -> Failure {

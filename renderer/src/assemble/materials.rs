@@ -217,6 +217,11 @@ pub struct Swatches {
 }
 
 impl Swatches {
+    /// Features that looking the textures up takes, beside [`Features::TEXTURES`].
+    pub fn features(&self) -> Features {
+        self.textures.iter().map(DeviceTexture::features).fold(Features::NONE, Features::and)
+    }
+
     /// The textures that materials refer to.
     pub fn new(images: &[Image], textures: &[Texture]) -> Result<Self, Error> {
         let (textures, texels) = super::textures::records(images, textures)?;

@@ -296,6 +296,7 @@ impl SceneData {
         Self {
             features: of_materials
                 .and(lights.features)
+                .and(pictures.swatches.features())
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
                 .and(Features::BLUE_NOISE.when(render.sampler == SamplerKind::BlueNoise))
                 .and(Features::GUIDING.when(render.guiding == Guiding::On))

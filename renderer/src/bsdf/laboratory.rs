@@ -145,7 +145,7 @@ struct Mount<'m, B: Backend> {
 
 impl<'m, B: Backend> Mount<'m, B> {
     fn new(backend: &'m mut B, subject: &Subject) -> Result<Self, Error> {
-        backend.specialize(subject.features());
+        backend.specialize(subject.features().and(subject.swatches().features()));
         let (record, coats) = subject.record();
         let material = backend.upload("material", &[record])?;
         let coats = backend.upload("coats", &coats)?;

@@ -63,6 +63,11 @@ impl Integrator {
         }
     }
 
+    /// Whether a render of so many samples per pixel measures which integrator is faster, if there is memory for both.
+    pub(super) fn races(self, scene: &SceneData, spp: u32) -> bool {
+        matches!(self, Self::Fastest(_)) && is_long(scene, spp) && self.wavefront(scene, spp).is_some()
+    }
+
     /// Bytes of memory that paths under way take of a machine with as much as they want.
     pub(super) fn bytes_wanted(self, scene: &SceneData, spp: u32) -> u64 {
         self.wavefront(scene, spp).map_or(0, |paths| fit::all(scene, paths, paths_of(scene, spp)))
@@ -85,6 +90,15 @@ pub enum Contestant {
     Megakernel,
     /// Many paths together in stages.
     Wavefront,
+}
+
+impl Contestant {
+    const fn other(self) -> Self {
+        match self {
+            Self::Megakernel => Self::Wavefront,
+            Self::Wavefront => Self::Megakernel,
+        }
+    }
 }
 
 /// The integrator that traced the last samples of an image.
@@ -133,6 +147,8 @@ pub(super) struct Tracer<B: Primitives> {
     rates: [Option<f64>; 2],
     /// Whether the other one is still to be tried.
     is_open: bool,
+    /// Whether the megakernel has been compiled.
+    has_megakernel: bool,
     /// Whether launches have become as large as they get. Where parts of an image differ much in cost, the first of a pass
     /// never is.
     is_warm: bool,
@@ -168,11 +184,9 @@ impl<B: Primitives> Tracer<B> {
             Err(_) if may_fall_back => None,
             built => built?,
         };
-        let is_open = may_fall_back && is_long(scene, spp) && wavefront.is_some();
-        let turn = match wavefront {
-            Some(_) if !is_open => Contestant::Wavefront,
-            _ => Contestant::Megakernel,
-        };
+        let is_open = options.integrator.races(scene, spp) && wavefront.is_some();
+        // Its kernels are small, and the driver has compiled them first.
+        let turn = if wavefront.is_some() { Contestant::Wavefront } else { Contestant::Megakernel };
         if let (true, Some(wavefront)) = (options.stage_times, &mut wavefront) {
             wavefront.take_times(backend)?;
         }
@@ -184,6 +198,7 @@ impl<B: Primitives> Tracer<B> {
             last: turn,
             rates: [None; 2],
             is_open,
+            has_megakernel: false,
             is_warm: false,
             lap: None,
             may_fall_back,
@@ -208,6 +223,10 @@ impl<B: Primitives> Tracer<B> {
         backend: &mut B,
         args: MegakernelArgs,
     ) -> Result<(), Error> {
+        if self.is_open && !self.has_megakernel && backend.is_ready::<S>() {
+            backend.prepare::<S>()?;
+            self.has_megakernel = true;
+        }
         let mut rest = args;
         while let (Contestant::Wavefront, Some(wavefront), 1..) =
             (self.turn, &mut self.wavefront, rest.invocations)
@@ -303,7 +322,8 @@ impl<B: Primitives> Tracer<B> {
                     self.wavefront = None;
                 }
             }
-            _ => self.turn = Contestant::Wavefront,
+            _ if self.has_megakernel => self.turn = before.other(),
+            _ => {}
         }
         self.turn != before
     }
@@ -346,6 +366,7 @@ mod tests {
             last: turn,
             rates,
             is_open,
+            has_megakernel: true,
             is_warm: false,
             lap: None,
             may_fall_back: true,
@@ -416,6 +437,18 @@ mod tests {
         assert!(!pass(&mut tracer, &uneven), "too small at first, as the other one");
         assert!(!pass(&mut tracer, &uneven[..1]) && !tracer.is_open, "decided");
         assert!(tracer.choice().rates.is_some());
+    }
+
+    #[test]
+    fn what_is_not_compiled_is_waited_for() {
+        let mut tracer = Tracer { turn: Contestant::Wavefront, has_megakernel: false, ..tracer(true) };
+        for _ in 0..3 {
+            assert!(!pass(&mut tracer, &[(1e6, 200), (1e6, 200)]));
+            assert_eq!((tracer.turn, tracer.is_open), (Contestant::Wavefront, true));
+        }
+        tracer.has_megakernel = true;
+        assert!(pass(&mut tracer, &[(1e6, 200), (1e6, 200)]));
+        assert_eq!(tracer.turn, Contestant::Megakernel);
     }
 
     #[test]

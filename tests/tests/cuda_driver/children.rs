@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use torrance_gpu::backend::cuda::CACHE_VARIABLE;
 use torrance_gpu::backend::cuda::driver::LIBRARY_VARIABLE;
 
 use super::{CASE_VARIABLE, MARK};
@@ -27,6 +28,7 @@ pub(super) fn run_by(mut program: Command, case: &str, variables: &[(&str, &str)
         .env_remove("CUDA_VISIBLE_DEVICES")
         .env(CASE_VARIABLE, case)
         .env("FAKE_LOG", &log)
+        .env(CACHE_VARIABLE, "off")
         .envs(variables.iter().copied())
         .output()
         .unwrap();

@@ -409,7 +409,10 @@ const PLACES: [(Fault, &str); 12] = [
         "cuda:1: opening cuda:1: the device is busy or unavailable",
     ),
     (fault(1, c"cuStreamCreateWithPriority", 1, 2), "cuda:1: opening cuda:1: out of memory"),
-    (fault(1, c"cuModuleLoadDataEx", 1, 218), "cuda:1: launching probe: the driver's compiler rejected"),
+    (
+        fault(1, c"cuModuleLoadDataEx", 1, 218),
+        "cuda:1 Fake 1: launching probe: the driver's compiler rejected",
+    ),
     (fault(1, c"cuModuleLoadDataEx", 2, 218), "cuda:1 Fake 1: measuring the occupancy of megakernel_"),
     (fault(0, c"cuMemcpyHtoDAsync_v2", 1, 719), "cuda:0 Fake 0: uploading "),
     (fault(0, c"cuLaunchKernel", 2, 701), "cuda:0 Fake 0: launching megakernel_"),

@@ -7,6 +7,7 @@ use super::Failure;
 
 mod build;
 mod primitives;
+mod scenes;
 mod table;
 mod traversal;
 
@@ -24,6 +25,8 @@ enum What {
     Build(build::Args),
     /// Measure the parallel primitives: reduce, scan, compact, sort and the others
     Primitives(primitives::Args),
+    /// Measure how fast scenes are rendered, beside another program if it is asked for
+    Scenes(scenes::Args),
     /// Measure how fast the rays of a scene are traced
     Traversal(traversal::Args),
 }
@@ -33,6 +36,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.what {
         What::Build(args) => build::run(args),
         What::Primitives(args) => primitives::run(args),
+        What::Scenes(args) => scenes::run(args),
         What::Traversal(args) => traversal::run(args),
     }
 }

@@ -241,3 +241,46 @@ fn trees_that_cannot_be_built_are_refused() {
         assert!(outcome.stderr.starts_with("error: ") && outcome.stderr.contains(message), "{outcome:?}");
     }
 }
+
+#[test]
+fn scenes_are_measured_beside_another_program() {
+    let folder = Folder::new();
+    let bench = |options: &[&str]| {
+        let always =
+            ["bench", "scenes", "scene.toml", "--size", "32x24", "--time", "60ms", "--device", "cpu"];
+        folder.run(&[&always[..], &["--quiet"], options].concat())
+    };
+    let alone = bench(&["--json", "--max-depth", "2,5"]);
+    assert_eq!((alone.code, alone.stderr.as_str()), (Some(0), ""), "{alone:?}");
+    let json: Value = serde_json::from_str(&alone.stdout).unwrap();
+    let results = json["results"].as_array().unwrap();
+    let of = |i: usize, key: &str| results[i][key].clone();
+    assert_eq!([of(0, "max_depth"), of(1, "max_depth")], [2, 5].map(Value::from));
+    assert_eq!((of(0, "width"), of(0, "height"), of(0, "ratio")), (32.into(), 24.into(), Value::Null));
+    let rate = of(1, "mpaths_per_s").as_f64().unwrap();
+    assert!(
+        rate > 0.0 && of(1, "megakernel") == of(1, "mpaths_per_s") && of(1, "wavefront").is_null(),
+        "{json}"
+    );
+
+    // What it prints, it also reads; the other depth has nothing to be compared with.
+    let other = alone.stdout.replace("\"max_depth\": 2,", "\"max_depth\": 3,");
+    std::fs::write(folder.at("other.json"), other).unwrap();
+    let beside = bench(&["--max-depth", "2,5", "--against", "other.json", "--markdown"]);
+    assert_eq!(beside.code, Some(0), "{beside:?}");
+    let lines: Vec<_> = beside.stdout.lines().collect();
+    assert!(lines[0].contains("on CPU") && lines[0].contains("; against torrance "), "{beside:?}");
+    assert!(lines[2].starts_with("| scene ") && lines[3] == "|---|--:|--:|--:|--:|", "{beside:?}");
+    assert!(lines[4].ends_with("– |") && lines[6].starts_with("| geometric mean |"), "{beside:?}");
+    let ratio = |line: &str| line.trim_end_matches(" |").rsplit(' ').next().unwrap().parse::<f64>().unwrap();
+    assert!(ratio(lines[5]) > 0.0 && ratio(lines[6]) == ratio(lines[5]), "{beside:?}");
+
+    std::fs::write(folder.at("wrong.json"), "{\"program\": 3}").unwrap();
+    for (file, message) in [
+        ("wrong.json", "--against wrong.json: invalid type"),
+        ("none.json", "--against none.json: No such file"),
+    ] {
+        let outcome = bench(&["--against", file]);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
+    }
+}

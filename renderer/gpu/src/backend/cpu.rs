@@ -31,9 +31,25 @@ const WORTH_THREADS: usize = 1 << 17;
 pub struct Cpu {
     pool: rayon::ThreadPool,
     isa: InstructionSet,
+    /// Features that scenes ask for, and the stages that were prepared for them, if that is recorded.
+    recorded: Option<(Features, Vec<(&'static str, Features)>)>,
 }
 
 impl Cpu {
+    /// The stages that `calls` prepares, and the features of scenes for which it does.
+    ///
+    /// # Errors
+    /// Those of `calls`.
+    pub fn record(
+        &mut self,
+        calls: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<Vec<(&'static str, Features)>, Error> {
+        self.recorded = Some((Features::ALL, Vec::new()));
+        let done = calls(self);
+        let (_, stages) = self.recorded.take().unwrap_or((Features::NONE, Vec::new()));
+        done.map(|()| stages)
+    }
+
     /// A pool of `threads` threads, or one for every core.
     pub fn new(threads: Option<usize>) -> Result<Self, Error> {
         Self::with_instruction_set(threads, InstructionSet::detect())
@@ -43,7 +59,7 @@ impl Cpu {
     pub fn with_instruction_set(threads: Option<usize>, isa: InstructionSet) -> Result<Self, Error> {
         let pool = torrance_system::thread_pool(threads, |i| format!("render-{i}"))
             .map_err(|e| Error { doing: "starting threads".into(), reason: e.to_string() })?;
-        Ok(Self { pool, isa: isa.min(InstructionSet::detect()) })
+        Ok(Self { pool, isa: isa.min(InstructionSet::detect()), recorded: None })
     }
 
     /// Calls `run` with ranges that are all indices below `n`, on the threads of the pool, and waits for them. Not generic,
@@ -133,11 +149,18 @@ impl Backend for Cpu {
     }
 
     fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
+        if let Some((features, stages)) = &mut self.recorded {
+            stages.push((S::NAME, *features));
+        }
         Ok(())
     }
 
     /// The CPU's stages know all features: what is not there costs a branch that is foreseen.
-    fn specialize(&mut self, _: Features) {}
+    fn specialize(&mut self, features: Features) {
+        if let Some((current, _)) = &mut self.recorded {
+            *current = features;
+        }
+    }
 
     fn parallelism(&self) -> usize {
         self.pool.current_num_threads()

@@ -70,6 +70,23 @@ pub trait Backend {
     /// Makes a stage ready to be launched; [`Backend::parallelism`] is then about this stage.
     fn prepare<S: Stage>(&mut self) -> Result<(), Error>;
 
+    /// Begins to make ready what `calls` prepares, side by side, and does not wait for it: whoever prepares it once more does.
+    ///
+    /// # Errors
+    /// Those of `calls`.
+    fn prepare_ahead(&mut self, calls: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error>
+    where
+        Self: Sized,
+    {
+        let _ = calls;
+        Ok(())
+    }
+
+    /// Whether preparing a stage would take no time.
+    fn is_ready<S: Stage>(&mut self) -> bool {
+        true
+    }
+
     /// From here on, stages see scenes that ask for no other `features`: a back end may prepare and launch stages that
     /// know no others.
     fn specialize(&mut self, features: Features);

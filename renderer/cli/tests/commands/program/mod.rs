@@ -73,7 +73,8 @@ impl Folder {
     /// The program, about to be run in the folder on a machine without a GPU.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_torrance"));
-        command.current_dir(self.path()).env("TORRANCE_LIBCUDA", "").args(arguments);
+        command.current_dir(self.path()).env("TORRANCE_LIBCUDA", "").env("TORRANCE_CACHE", "off");
+        command.args(arguments);
         command
     }
 

@@ -10,6 +10,7 @@ use cust::error::{CudaError, CudaResult};
 use cust::sys::CUdevice_attribute as Newer;
 
 use super::code::{self, Code};
+use super::compile::Handle;
 use super::driver::{self, DriverError, Version, call};
 use super::memory::Account;
 use super::module::ModuleError;
@@ -170,8 +171,12 @@ impl GpuContext {
     /// Directs this thread's driver calls to this GPU. Threads have a context each and several GPUs may be in
     /// use, so every operation begins with it; it costs a fraction of a microsecond.
     pub(super) fn make_current(&self) -> Result<(), Code> {
-        // SAFETY: the context lives as long as `self`.
-        code::check(unsafe { call::cuCtxSetCurrent(self.context.as_raw()) })
+        self.handle().make_current()
+    }
+
+    /// The context, which is there as long as this.
+    pub(super) fn handle(&self) -> Handle {
+        Handle::new(self.context.as_raw())
     }
 
     /// Most bytes of memory that this process may have; `u64::MAX` if nobody has set a limit.

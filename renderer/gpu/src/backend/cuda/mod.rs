@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use device::path::layout::{LAYOUT, ProbeArgs};
-use device::path::stage::stages;
+use device::path::stage::{Stage, stages};
 use primitives::{self, Ptr};
 
 use super::{Backend, Buffer, Error, Place};
 
 mod buffer;
+mod cache;
 mod code;
+mod compile;
 pub mod driver;
 mod gpu;
 mod info;
@@ -23,15 +25,17 @@ mod occupancy;
 mod prune;
 mod ptx;
 mod run;
+mod source;
 mod spills;
 
 pub use buffer::CudaBuffer;
+pub use cache::{CACHE_VARIABLE, SHIPPED, keep_kernels_in, kept_bytes, kernel_folder, ship};
 pub use gpu::{DeviceInfo, devices};
 pub use info::KernelInfo;
 pub use launch::StageTime;
-pub use module::{primitives_ptx, ptx, unpacked};
 pub use occupancy::{Demand, Multiprocessor};
 pub use ptx::{Entry, Ptx, PtxError, stamp};
+pub use source::{kernel_text, primitive_names, primitives_ptx, ptx, unpacked};
 pub use spills::Spills;
 
 use code::Code;
@@ -40,6 +44,7 @@ use gpu::GpuContext;
 use launch::{Argument, Queue};
 use memory::Staging;
 use module::{Compile, Module, ModuleError};
+use source::Source;
 
 /// One GPU, with the kernels compiled for it. There may be several, of the same or of different GPUs.
 #[derive(Debug)]
@@ -52,6 +57,10 @@ pub struct Cuda {
     parallelism: usize,
     /// Whether kernels are only compiled where they would be launched.
     is_compiling_only: bool,
+    /// Whether kernels that are prepared are not waited for.
+    is_ahead: bool,
+    /// Whether the kernels are known to be this program's, or need not be.
+    is_verified: bool,
     /// Where buffers are allocated.
     place: Place,
     /// What small downloads go through, once there has been one; `None` within if the system does not give it.
@@ -67,19 +76,21 @@ impl Cuda {
     /// No driver, no such GPU, or one that is too old or in use.
     pub fn check(index: u32) -> Result<u64, Error> {
         let gpu = GpuContext::new(index)?;
-        let checked = Ptx::parse(ptx()).map_err(ModuleError::from).and_then(|ptx| gpu.info.check(&ptx));
+        let source = Source::of_stages().map_err(ModuleError::from);
+        let checked = source.and_then(|source| gpu.info.check(&source.ptx));
         checked.map_err(|e| Error { doing: compiling(index), reason: e.to_string() })?;
         gpu.free_memory()
     }
 
-    /// Opens `cuda:index`. The program's kernels are compiled for it when they are first wanted.
+    /// Opens `cuda:index`. The program's kernels are compiled for it when they are first wanted; whether they are this program's, the
+    /// first call that prepares or launches a stage tells.
     ///
     /// # Errors
-    /// No driver, no such GPU, one that is too old or in use, or kernels that the driver does not take or that
-    /// are not this program's.
+    /// No driver, no such GPU, or one that is too old or in use.
     pub fn new(index: u32) -> Result<Self, Error> {
-        let mut cuda = Self::open(index, ptx(), Compile::EachKernel)?;
-        cuda.verify_layout()?;
+        let mut cuda = Self::open(index, Source::of_stages(), Compile::EachKernel)?;
+        cuda.is_verified = false;
+        cuda.module.begin(stages::probe::NAME);
         Ok(cuda)
     }
 
@@ -88,7 +99,7 @@ impl Cuda {
     /// # Errors
     /// As [`Cuda::new`].
     pub fn with_ptx(index: u32, ptx: &str) -> Result<Self, Error> {
-        Self::open(index, ptx, Compile::Whole)
+        Self::open(index, Source::new(ptx.to_owned().into()).map(Arc::new), Compile::Whole)
     }
 
     /// As [`Cuda::with_ptx`], but each kernel is compiled when it is first wanted.
@@ -96,13 +107,15 @@ impl Cuda {
     /// # Errors
     /// As [`Cuda::new`].
     pub fn with_ptx_on_demand(index: u32, ptx: &str) -> Result<Self, Error> {
-        Self::open(index, ptx, Compile::EachKernel)
+        Self::open(index, Source::new(ptx.to_owned().into()).map(Arc::new), Compile::EachKernel)
     }
 
-    fn open(index: u32, ptx: &str, compile: Compile) -> Result<Self, Error> {
+    fn open(index: u32, source: Result<Arc<Source>, PtxError>, compile: Compile) -> Result<Self, Error> {
         let gpu = Arc::new(GpuContext::new(index)?);
         let opening = |code| Error { doing: format!("opening cuda:{index}"), reason: code::describe(code) };
-        let module = Module::load(ptx, &gpu.info, compile)
+        let module = source
+            .map_err(ModuleError::from)
+            .and_then(|source| Module::load(source, &gpu.info, gpu.handle(), compile))
             .map_err(|e| Error { doing: compiling(index), reason: e.to_string() })?;
         let queue = Queue::new().map_err(opening)?;
         let parallelism = (gpu.info.multiprocessors * gpu.info.multiprocessor.threads) as usize;
@@ -113,6 +126,8 @@ impl Cuda {
             gpu,
             parallelism,
             is_compiling_only: false,
+            is_ahead: false,
+            is_verified: true,
             place: Place::Machine,
             staging: None,
             lost: None,
@@ -121,6 +136,15 @@ impl Cuda {
 
     /// Asks the kernels for the layout of their structures, which must be the program's.
     fn verify_layout(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_verified, true) {
+            return Ok(());
+        }
+        let verified = self.compare_layout();
+        self.is_verified = verified.is_ok();
+        verified
+    }
+
+    fn compare_layout(&mut self) -> Result<(), Error> {
         let out = self.zeroed::<u32>("layout", LAYOUT.len())?;
         // SAFETY: the buffer has the room that the stage writes to, and lives until after the download.
         unsafe { self.launch::<stages::probe>(ProbeArgs { out: out.ptr() }) }?;
@@ -237,7 +261,10 @@ impl Cuda {
     fn primitives(&mut self) -> Result<&mut Module, ModuleError> {
         let module = match self.primitives.take() {
             Some(module) => module,
-            None => Module::load(primitives_ptx(), &self.gpu.info, Compile::EachKernel)?,
+            None => {
+                let (info, context) = (&self.gpu.info, self.gpu.handle());
+                Module::load(Source::of_primitives()?, info, context, Compile::EachKernel)?
+            }
         };
         Ok(self.primitives.insert(module))
     }
@@ -255,6 +282,10 @@ impl Cuda {
     ) -> Result<(), Error> {
         let doing = || format!("launching {name}");
         self.enter_then(&doing)?;
+        if self.is_ahead {
+            let begun = module(self).map(|module| module.begin(name));
+            return begun.map_err(|e| Error { doing: doing(), reason: e.to_string() });
+        }
         let kernel = module(self).and_then(|module| module.kernel(name));
         let kernel = kernel.map_err(|e| Error { doing: doing(), reason: e.to_string() })?;
         if kernel.arg_bytes != args.bytes {

@@ -1,76 +1,25 @@
 //! PTX modules, and the kernels that the driver has compiled of them.
 
-use std::cell::OnceCell;
-use std::ffi::{CString, c_uint, c_void};
-use std::io::Read;
-use std::sync::LazyLock;
-use std::time::{Duration, Instant, SystemTime};
+use std::ffi::CString;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-use cust::sys::{CUfunction, CUjit_option, CUmodule};
+use cust::sys::{CUfunction, CUmodule};
 use device::features::Features;
-use flate2::read::GzDecoder;
 
-use super::code::{self, Code};
-use super::driver::{Version, call};
+use super::cache::{self, Cache, Key};
+use super::code;
+use super::compile::{self, Handle, Manner, Piece};
+use super::driver::{self, Version, call};
 use super::gpu::DeviceInfo;
-use super::ptx::{Outline, Ptx, PtxError};
+use super::ptx::{Ptx, PtxError};
+use super::source::Source;
 use super::spills::Spills;
-
-/// Bytes that the driver may write to a log.
-const LOG_BYTES: usize = 16 << 10;
 
 /// Kernels that are kept for sets of features: for all families of materials that a scene may have, 256, and for its other
 /// stages. Those of a scene are launched in turns, so that fewer would be compiled again and again.
 const MOST_SPECIALIZED: usize = 320;
-
-/// The kernels of the stages, as `cargo ptx` built them.
-pub fn ptx() -> &'static str {
-    static PTX: LazyLock<String> = LazyLock::new(|| unpacked(::ptx::KERNELS));
-    &PTX
-}
-
-/// The kernels of the primitives, as `cargo ptx` built them.
-pub fn primitives_ptx() -> &'static str {
-    static PTX: LazyLock<String> = LazyLock::new(|| unpacked(::ptx::PRIMITIVES));
-    &PTX
-}
-
-/// The text of a PTX file as it is in the repository; empty if it is no such file.
-pub fn unpacked(packed: &[u8]) -> String {
-    let mut ptx = String::new();
-    let read = GzDecoder::new(packed).read_to_string(&mut ptx);
-    read.map_or_else(|_| String::new(), |_| ptx)
-}
-
-/// Constants in kernels in place of which the features of scenes are written, and what kernels with them depend on: see
-/// `features_of_the_scene` and `drawing_of_the_scene` in `device/src/arch/nvptx.rs`.
-const CONSTANTS: [(&str, Features); 2] = [
-    ("0xffffffff; // features of the scene", Features::ALL.without(Features::OF_ANY_KERNEL)),
-    ("0xffffffff; // drawing of the scene", Features::OF_ANY_KERNEL),
-];
-
-/// The features that `text` depends on.
-fn depends_on(text: &str) -> Features {
-    let of = |(constant, features): &(&str, Features)| features.when(text.contains(constant));
-    CONSTANTS.iter().map(of).fold(Features::NONE, Features::and)
-}
-
-/// `text` for scenes that ask for no other `features`.
-fn specialized(text: &str, features: Features) -> String {
-    CONSTANTS.iter().zip(features.words()).fold(text.to_owned(), |text, ((any, _), word)| {
-        text.replace(any, &any.replace("0xffffffff", &format!("{word:#010x}")))
-    })
-}
-
-/// `text` of one kernel for scenes that ask for no other `features`, without what none of them comes to.
-fn special(text: &str, name: &str, features: Features) -> String {
-    if depends_on(text) == Features::NONE {
-        return text.to_owned();
-    }
-    let text = specialized(text, features);
-    let pruned = Outline::new(&text).pruned(&text);
-    Outline::new(&pruned).only(&pruned, name)
-}
 
 /// Reason why kernels cannot be loaded, or one of them cannot be launched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,7 +45,7 @@ pub(super) enum ModuleError {
 }
 
 impl ModuleError {
-    pub(super) fn driver(code: Code) -> Self {
+    pub(super) fn driver(code: code::Code) -> Self {
         Self::Driver(code::describe(code))
     }
 }
@@ -110,27 +59,35 @@ pub(super) enum Compile {
     EachKernel,
 }
 
+/// What kernels are compiled for.
+#[derive(Debug, Clone)]
+struct Target {
+    context: Handle,
+    /// The CUDA of the driver.
+    cuda: Version,
+    /// What machine code depends on beside the text.
+    compiler: String,
+    cache: Option<Cache>,
+    capability: (u32, u32),
+    shipped: Option<Cache>,
+}
+
 /// A PTX module for one GPU, and the kernels that the driver has compiled of it.
 #[derive(Debug)]
 pub(super) struct Module {
-    text: String,
-    /// Outline of the text, once a kernel alone has been wanted.
-    outline: OnceCell<Outline>,
-    pub(super) ptx: Ptx,
-    driver: Version,
-    /// How long the driver took so far, its cache of earlier results included.
+    source: Arc<Source>,
+    target: Target,
+    /// How long was waited for the driver's compiler so far, caches of earlier results included.
     pub(super) jit_time: Duration,
     /// All kernels in one, with [`Compile::Whole`].
     whole: Option<Piece>,
     /// All features that scenes ask for.
     pub(super) features: Features,
     kernels: Vec<CompiledKernel>,
+    /// Kernels that are being compiled.
+    jobs: Vec<Job>,
     /// Counts uses of kernels.
     uses: u64,
-    /// Whether the compiler is asked for a log of resources.
-    verbose: bool,
-    /// Whether to pass by the driver's cache.
-    anew: bool,
 }
 
 /// A kernel that has been compiled.
@@ -150,10 +107,6 @@ struct CompiledKernel {
     _piece: Option<Piece>,
 }
 
-/// A module of the driver, unloaded on drop.
-#[derive(Debug)]
-struct Piece(CUmodule);
-
 /// A kernel that can be launched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel {
@@ -162,127 +115,215 @@ pub(super) struct Kernel {
     pub(super) arg_bytes: usize,
 }
 
+/// A kernel that is to be compiled.
+#[derive(Debug, Clone)]
+struct Order {
+    source: Arc<Source>,
+    target: Target,
+    name: String,
+    features: Features,
+    manner: Manner,
+}
+
+/// A kernel that is being compiled on a thread of its own.
+#[derive(Debug)]
+struct Job {
+    order: Order,
+    thread: JoinHandle<Result<Code, ModuleError>>,
+}
+
+/// The machine code of a kernel.
+#[derive(Debug)]
+struct Code {
+    cubin: Vec<u8>,
+    log: String,
+    /// Features that it depends on.
+    depends_on: Features,
+    is_cached: bool,
+}
+
+impl Order {
+    fn run(&self) -> Result<Code, ModuleError> {
+        let Self { source, target, name, features, manner } = self;
+        let (depends_on, text) = (source.depends_on(name), source.special(name, *features));
+        let key = Key::of([&target.compiler, &text]);
+        let shipped = || target.shipped.as_ref()?.get_for(target.capability, &text);
+        let kept = || target.cache.as_ref()?.get(&key);
+        if !manner.anew
+            && let Some(cubin) = shipped().or_else(kept)
+        {
+            return Ok(Code { cubin, log: String::new(), depends_on, is_cached: true });
+        }
+        let (cubin, log) = target.compile(&text, &source.ptx, *manner)?;
+        if let Some(cache) = &target.cache {
+            cache.put(&key, &cubin);
+        }
+        Ok(Code { cubin, log, depends_on, is_cached: false })
+    }
+
+    fn is_of(&self, name: &str, features: Features) -> bool {
+        self.name == name && self.features == features
+    }
+}
+
+impl Target {
+    /// Has the driver compile `text`, which is of a module that `ptx` tells of.
+    fn compile(&self, text: &str, ptx: &Ptx, manner: Manner) -> Result<(Vec<u8>, String), ModuleError> {
+        if text.contains('\0') {
+            return Err(ModuleError::ZeroByte);
+        }
+        self.context.make_current().map_err(ModuleError::driver)?;
+        let rejected =
+            |(code, log): (code::Code, String)| ModuleError::Driver(rejection(code, ptx, self.cuda, &log));
+        compile::compile(text, manner).map_err(rejected)
+    }
+}
+
 impl Module {
-    /// Loads `text` into the current context, which must be the one of the GPU that `gpu` describes.
-    pub(super) fn load(text: &str, gpu: &DeviceInfo, compile: Compile) -> Result<Self, ModuleError> {
-        let ptx = Ptx::parse(text)?;
-        gpu.check(&ptx)?;
+    /// Loads kernels for the GPU that `gpu` describes, into a context of it, which must live as long as the module.
+    pub(super) fn load(
+        source: Arc<Source>,
+        gpu: &DeviceInfo,
+        context: Handle,
+        compile: Compile,
+    ) -> Result<Self, ModuleError> {
+        gpu.check(&source.ptx)?;
+        let (major, minor) = gpu.capability;
+        let release = driver::release().unwrap_or_default();
+        let compiler = format!("{major}.{minor}, CUDA {}, driver {release}", gpu.driver);
+        let cache = cache::kernel_folder().map(Cache::new);
         let mut module = Self {
-            text: text.to_owned(),
-            outline: OnceCell::new(),
-            ptx,
-            driver: gpu.driver,
+            source,
+            target: Target {
+                context,
+                cuda: gpu.driver,
+                compiler,
+                cache,
+                capability: gpu.capability,
+                shipped: Cache::shipped(),
+            },
             jit_time: Duration::ZERO,
             whole: None,
             features: Features::ALL,
             kernels: Vec::new(),
+            jobs: Vec::new(),
             uses: 0,
-            verbose: false,
-            anew: false,
         };
         if compile == Compile::Whole {
-            module.whole = Some(module.compile(text)?.0);
+            let start = Instant::now();
+            let (cubin, _) =
+                module.target.compile(&module.source.text, &module.source.ptx, Manner::default())?;
+            module.whole = Some(Piece::load(&cubin)?);
+            module.jit_time += start.elapsed();
         }
         Ok(module)
     }
 
-    /// Has the driver compile `text`, in the current context. Also returns its log, which is empty unless it is wanted.
-    fn compile(&mut self, text: &str) -> Result<(Piece, String), ModuleError> {
-        // The driver looks in its cache for the same text.
-        let mark = if self.anew { format!("// {:?}\n", SystemTime::now()) } else { String::new() };
-        let image = CString::new(mark + text).map_err(|_| ModuleError::ZeroByte)?;
-        let [mut errors, mut remarks] = [vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]];
-        // Numbers are passed in the pointers themselves here, alone in the whole interface.
-        let number = std::ptr::without_provenance_mut::<c_void>;
-        let mut options = vec![
-            (CUjit_option::CU_JIT_ERROR_LOG_BUFFER, errors.as_mut_ptr().cast()),
-            (CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-        ];
-        if self.verbose {
-            options.extend([
-                (CUjit_option::CU_JIT_INFO_LOG_BUFFER, remarks.as_mut_ptr().cast()),
-                (CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
-                (CUjit_option::CU_JIT_LOG_VERBOSE, number(1)),
-            ]);
-        }
-        let (mut names, mut values): (Vec<_>, Vec<_>) = options.into_iter().unzip();
-        let mut raw = std::ptr::null_mut();
-        let start = Instant::now();
-        // SAFETY: the image ends in a zero byte; there are as many values as names, and the logs are as long as said.
-        // All of them outlive the call.
-        let code = unsafe {
-            call::cuModuleLoadDataEx(
-                &raw mut raw,
-                image.as_ptr().cast(),
-                names.len() as c_uint,
-                names.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
-        self.jit_time += start.elapsed();
-        if code == code::SUCCESS {
-            return Ok((Piece(raw), text_of(&remarks)));
-        }
-        Err(ModuleError::Driver(rejection(code, &self.ptx, self.driver, text_of(&errors).trim())))
-    }
-
-    /// The kernel called `name`, and its spills if the compiler reports them. It reports nothing of kernels that the driver
-    /// has in its cache; with `anew`, the kernel is compiled though it is there.
+    /// The kernel called `name`, and its spills if the compiler reports them. It reports nothing of kernels that are in a
+    /// cache; with `anew`, the kernel is compiled though it is there.
     pub(super) fn described(
         &mut self,
         name: &str,
         anew: bool,
     ) -> Result<(Kernel, Option<Spills>), ModuleError> {
         self.unload(|l| l.name == name);
-        self.verbose = true;
-        self.anew = anew;
-        let kernel = self.kernel(name);
-        self.anew = false;
-        let spills = self.kernels.last().and_then(|l| l.spills);
-        Ok((kernel?, spills))
+        let kernel = self.kernel_in(name, Manner { verbose: true, anew })?;
+        Ok((kernel, self.kernels.last().and_then(|l| l.spills)))
     }
 
     /// The kernel called `name`.
     pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, ModuleError> {
+        self.kernel_in(name, Manner::default())
+    }
+
+    /// Has the kernel called `name` compiled on another thread, if it is not yet there.
+    pub(super) fn begin(&mut self, name: &str) {
         let features = self.features;
+        let is_under_way = self.jobs.iter().any(|job| job.order.is_of(name, features));
+        if self.whole.is_some() || is_under_way || self.loaded(name).is_some() {
+            return;
+        }
+        let order = self.order(name, Manner::default());
+        let own = order.clone();
+        // Where no thread can be had, the kernel is compiled when it is wanted.
+        if let Ok(thread) = thread::Builder::new().name(name.to_owned()).spawn(move || own.run()) {
+            self.jobs.push(Job { order, thread });
+        }
+    }
+
+    /// Whether the kernel called `name` is there, or as good as there.
+    pub(super) fn is_ready(&mut self, name: &str) -> bool {
+        let features = self.features;
+        let is_compiled = |job: &Job| job.order.is_of(name, features) && job.thread.is_finished();
+        self.whole.is_some() || self.jobs.iter().any(is_compiled) || self.loaded(name).is_some()
+    }
+
+    fn order(&self, name: &str, manner: Manner) -> Order {
+        let (source, target) = (Arc::clone(&self.source), self.target.clone());
+        Order { source, target, name: name.to_owned(), features: self.features, manner }
+    }
+
+    fn loaded(&mut self, name: &str) -> Option<&mut CompiledKernel> {
+        let features = self.features;
+        self.kernels.iter_mut().find(|l| l.name == name && l.features == features.common(l.depends_on))
+    }
+
+    fn kernel_in(&mut self, name: &str, manner: Manner) -> Result<Kernel, ModuleError> {
         self.uses += 1;
-        let is_it = |l: &&mut CompiledKernel| l.name == name && l.features == features.common(l.depends_on);
-        if let Some(loaded) = self.kernels.iter_mut().find(is_it) {
-            loaded.last_use = self.uses;
+        let uses = self.uses;
+        if let Some(loaded) = self.loaded(name) {
+            loaded.last_use = uses;
             return Ok(loaded.kernel);
         }
-        let Some(entry) = self.ptx.entries.iter().find(|e| e.name == name) else {
+        let Some(entry) = self.source.ptx.entries.iter().find(|e| e.name == name) else {
             return Err(ModuleError::NoSuchKernel);
         };
         let [arg_bytes] = entry.params[..] else {
             return Err(ModuleError::ArgumentCount(entry.params.len()));
         };
+        let start = Instant::now();
         let (module, piece, log, depends_on) = match &self.whole {
             Some(Piece(whole)) => (*whole, None, String::new(), Features::NONE),
             None => {
-                let outline = self.outline.get_or_init(|| Outline::new(&self.text));
-                let any = outline.only(&self.text, name);
-                let depends_on = depends_on(&any);
-                let (piece, log) = self.compile(&special(&any, name, features))?;
+                let (piece, log, depends_on) = self.compiled(name, manner)?;
                 (piece.0, Some(piece), log, depends_on)
             }
         };
+        self.jit_time += start.elapsed();
         let kernel = Kernel { function: function(module, name)?, arg_bytes };
         if depends_on != Features::NONE {
             self.make_room();
         }
-        let spills = Spills::read(&log, name);
-        let last_use = self.uses;
         self.kernels.push(CompiledKernel {
             name: name.to_owned(),
             depends_on,
-            features: features.common(depends_on),
+            features: self.features.common(depends_on),
             kernel,
-            spills,
-            last_use,
+            spills: Spills::read(&log, name),
+            last_use: uses,
             _piece: piece,
         });
         Ok(kernel)
+    }
+
+    /// Waits for the kernel called `name`, or compiles it, and loads it.
+    fn compiled(&mut self, name: &str, manner: Manner) -> Result<(Piece, String, Features), ModuleError> {
+        let order = self.order(name, manner);
+        let job = self.jobs.iter().position(|job| job.order.is_of(name, order.features));
+        let code = match job.map(|at| self.jobs.swap_remove(at)) {
+            Some(job) => job.thread.join().map_err(|_| ModuleError::Driver("a thread stopped".to_owned()))?,
+            None => order.run(),
+        };
+        let code = code?;
+        match Piece::load(&code.cubin) {
+            Ok(piece) => Ok((piece, code.log, code.depends_on)),
+            // The driver knows better what it can run than the name of a file.
+            Err(_) if code.is_cached => {
+                let code = Order { manner: Manner { anew: true, ..manner }, ..order }.run()?;
+                Ok((Piece::load(&code.cubin)?, code.log, code.depends_on))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Unloads the kernel for a set of features that has not been wanted for the longest time, if there are many.
@@ -306,6 +347,15 @@ impl Module {
     }
 }
 
+impl Drop for Module {
+    fn drop(&mut self) {
+        // The context is there for as long as the module.
+        for job in self.jobs.drain(..) {
+            let _ = job.thread.join();
+        }
+    }
+}
+
 /// The function called `name` of a module that is loaded in the current context.
 fn function(module: CUmodule, name: &str) -> Result<CUfunction, ModuleError> {
     let name = CString::new(name).map_err(|_| ModuleError::ZeroByteInName)?;
@@ -320,21 +370,8 @@ fn function(module: CUmodule, name: &str) -> Result<CUfunction, ModuleError> {
 // are reached through `&mut` alone.
 unsafe impl Send for Module {}
 
-impl Drop for Piece {
-    fn drop(&mut self) {
-        // SAFETY: loaded by `compile`, unloaded once. Should the wrong context be current, or the right one be
-        // lost, the call returns an error and does nothing.
-        unsafe { call::cuModuleUnload(self.0) };
-    }
-}
-
-/// The text that the driver wrote to a log.
-fn text_of(log: &[u8]) -> String {
-    String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).into_owned()
-}
-
 /// Says why the driver rejected the kernels.
-fn rejection(code: Code, ptx: &Ptx, driver: Version, log: &str) -> String {
+fn rejection(code: code::Code, ptx: &Ptx, driver: Version, log: &str) -> String {
     let mut reason = code::describe(code);
     if let Some(needed) = ptx.needs_cuda().filter(|needed| *needed > driver) {
         let (major, minor) = ptx.version;
@@ -351,69 +388,7 @@ fn rejection(code: Code, ptx: &Ptx, driver: Version, log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
-
-    #[test]
-    fn kernels_are_specialized_where_they_see_features() {
-        let outline = Outline::new(ptx());
-        for (name, expected) in [
-            ("megakernel", Features::ALL),
-            ("first_hit", Features::ALL),
-            ("megakernel_basic", Features::OF_ANY_KERNEL),
-            ("compact", Features::NONE),
-        ] {
-            let text = outline.only(ptx(), name);
-            assert_eq!(depends_on(&text), expected, "{name}");
-            let [all, some] =
-                [Features::ALL, Features::TEXTURES].map(|features| specialized(&text, features));
-            assert_eq!(all, text);
-            assert_eq!(some != all, expected != Features::NONE, "{name}");
-            assert_eq!(some.contains("0x80000000; // features"), expected == Features::ALL, "{name}");
-            assert!(!some.contains("0xffffffff; // features") && !some.contains("0xffffffff; // drawing"));
-        }
-    }
-
-    /// The labels that a text has, and those that it speaks of elsewhere.
-    fn labels(text: &str) -> (HashSet<&str>, HashSet<&str>) {
-        let place = |line: &str| line.starts_with('$') && line.contains(':');
-        let (places, other): (Vec<_>, Vec<_>) = text.lines().partition(|line| place(line));
-        let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$');
-        let used = other.into_iter().flat_map(|line| line.split(word)).filter(|word| word.starts_with("$L"));
-        (places.into_iter().filter_map(|place| place.split(':').next()).collect(), used.collect())
-    }
-
-    #[test]
-    fn what_scenes_do_not_have_is_not_compiled_for_them() {
-        let outline = Outline::new(ptx());
-        let some = Features::TEXTURES.and(Features::DELTA);
-        for name in ["megakernel", "shade", "first_hit", "light_groups", "megakernel_guided"] {
-            let any = outline.only(ptx(), name);
-            let [all, some, none] =
-                [Features::ALL, some, Features::NONE].map(|features| special(&any, name, features));
-            assert!(
-                none.len() * 4 < any.len() && none.len() < some.len() && some.len() < all.len(),
-                "{name}"
-            );
-            for text in [all, some, none] {
-                assert_eq!(text.matches(".entry ").count(), 1, "{name}");
-                assert_eq!(text.matches('{').count(), text.matches('}').count(), "{name}");
-                let (places, used) = labels(&text);
-                assert!(
-                    used.iter().all(|label| places.contains(label)),
-                    "{name}: {:?}",
-                    used.difference(&places)
-                );
-                let called =
-                    text.lines().filter_map(|line| line.strip_prefix("call.uni ")?.rsplit_once(", ("));
-                for (called, _) in called {
-                    let function = called.rsplit(' ').next().unwrap_or(called);
-                    assert!(text.matches(function).count() > 2, "{name}: {function} is not defined");
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_driver_that_is_too_old_is_named() {

@@ -1,10 +1,10 @@
 //! The text of PTX modules: its headers, and the parts that one kernel needs.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use super::driver::Version;
-use super::prune;
 
 /// Text that is not PTX.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -136,42 +136,52 @@ impl Outline {
         Self { items, used }
     }
 
-    /// The module `text` without the code that cannot run.
-    pub(super) fn pruned(&self, text: &str) -> String {
-        let of = |(at, name): &(Range<usize>, Option<String>)| {
-            let item = &text[at.clone()];
-            let body = item.find("{\n").zip(item.rfind('}')).map(|(begin, end)| begin + 2..end);
-            let is_code = name.is_some() && !item.starts_with(VARIABLE);
-            match body.filter(|_| is_code) {
-                Some(Range { start, end }) => {
-                    [&item[..start], &prune::pruned(&item[start..end]), &item[end..]].concat()
-                }
-                None => item.to_owned(),
-            }
-        };
-        self.items.iter().map(of).collect()
+    /// Whether there are no kernels, functions or variables.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.items.len() <= 1
     }
 
     /// The module `text` with none of its kernels but `name`, and the functions and variables that it uses: the driver takes no
     /// time for the rest.
     pub(super) fn only(&self, text: &str, name: &str) -> String {
+        self.edited(text, name, &|_| None)
+    }
+
+    /// As [`Outline::only`], but of each kernel and function, `edit` is asked for another body, which may use less.
+    pub(super) fn edited(&self, text: &str, name: &str, edit: &dyn Fn(&str) -> Option<String>) -> String {
         let (mut wanted, mut next) = (vec![name], 0);
-        while let Some(caller) = wanted.get(next).copied() {
+        let mut kept: BTreeMap<usize, Cow<'_, str>> = BTreeMap::new();
+        while let Some(user) = wanted.get(next).copied() {
             next += 1;
-            for (body, _) in self.items.iter().filter(|(_, name)| name.as_deref() == Some(caller)) {
-                let words =
-                    text[body.clone()].split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
-                for word in words {
-                    if self.used.contains(word) && !wanted.contains(&word) {
+            let items = self.items.iter().enumerate();
+            for (number, (at, _)) in items.filter(|(_, (_, name))| name.as_deref() == Some(user)) {
+                let item = with_body(&text[at.clone()], edit);
+                for word in item.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')) {
+                    if let Some(word) = self.used.get(word)
+                        && !wanted.contains(&word.as_str())
+                    {
                         wanted.push(word);
                     }
                 }
+                kept.insert(number, item);
             }
         }
-        let is_wanted = |name: &Option<String>| name.as_deref().is_none_or(|name| wanted.contains(&name));
-        let kept = self.items.iter().filter(|(_, name)| is_wanted(name));
-        kept.map(|(at, _)| &text[at.clone()]).collect()
+        let item = |(number, (at, name)): (usize, &(Range<usize>, Option<String>))| match name {
+            None => Some(Cow::Borrowed(&text[at.clone()])),
+            Some(_) => kept.remove(&number),
+        };
+        self.items.iter().enumerate().filter_map(item).collect()
     }
+}
+
+/// A kernel or a function with the body that `edit` makes of its own, if it does, or whatever else it is.
+fn with_body<'a>(item: &'a str, edit: &dyn Fn(&str) -> Option<String>) -> Cow<'a, str> {
+    let body = item.find("{\n").zip(item.rfind('}')).filter(|_| !item.starts_with(VARIABLE));
+    let edited = body.and_then(|(begin, end)| {
+        let body = begin + 2..end;
+        Some([&item[..body.start], &edit(&item[body])?, &item[end..]].concat())
+    });
+    edited.map_or(Cow::Borrowed(item), Cow::Owned)
 }
 
 /// What variables of modules begin with.

@@ -96,7 +96,23 @@ impl Backend for Cuda {
     }
 
     fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
+        if self.is_ahead {
+            self.module.begin(S::NAME);
+            return Ok(());
+        }
+        self.verify_layout()?;
         self.fit::<S>()
+    }
+
+    fn prepare_ahead(&mut self, calls: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        let before = std::mem::replace(&mut self.is_ahead, true);
+        let result = calls(self);
+        self.is_ahead = before;
+        result
+    }
+
+    fn is_ready<S: Stage>(&mut self) -> bool {
+        self.module.is_ready(S::NAME)
     }
 
     fn specialize(&mut self, features: Features) {
@@ -230,6 +246,7 @@ impl Backend for Cuda {
     }
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
+        self.verify_layout()?;
         // SAFETY: the kernel called `S::NAME` is made from `S` and takes `S::Args`; the rest is the caller's.
         unsafe { self.launch_kernel(S::NAME, S::BLOCK, S::threads(&args), args) }
     }

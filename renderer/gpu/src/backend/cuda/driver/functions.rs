@@ -172,6 +172,24 @@ functions! {
         fn cuEventDestroy_v2(event: sys::CUevent);
         fn cuEventRecord(event: sys::CUevent, stream: sys::CUstream);
         fn cuEventElapsedTime(milliseconds: *mut f32, start: sys::CUevent, end: sys::CUevent);
+        fn cuLinkCreate_v2(
+            options: c_uint,
+            names: *mut sys::CUjit_option,
+            values: *mut *mut c_void,
+            linker: *mut sys::CUlinkState,
+        );
+        fn cuLinkAddData_v2(
+            linker: sys::CUlinkState,
+            kind: sys::CUjitInputType,
+            data: *mut c_void,
+            bytes: usize,
+            name: *const c_char,
+            options: c_uint,
+            names: *mut sys::CUjit_option,
+            values: *mut *mut c_void,
+        );
+        fn cuLinkComplete(linker: sys::CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
+        fn cuLinkDestroy(linker: sys::CUlinkState);
         fn cuModuleLoadDataEx(
             module: *mut sys::CUmodule,
             image: *const c_void,
@@ -219,7 +237,6 @@ functions! {
         cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy cuGraphGetEdges
         cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType
         cuImportExternalMemory cuLaunchHostFunc
-        cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
         cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2 cuMemAllocManaged cuMemFreeAsync
         cuMemPrefetchAsync
         cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyHtoA_v2

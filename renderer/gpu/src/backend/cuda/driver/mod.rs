@@ -131,6 +131,7 @@ fn state() -> &'static Result<Version, DriverError> {
     static STATE: OnceLock<Result<Version, DriverError>> = OnceLock::new();
     STATE.get_or_init(|| {
         bind(open(std::env::var_os(LIBRARY_VARIABLE))?)?;
+        super::source::read_ahead();
         start()
     })
 }
