@@ -110,8 +110,8 @@ fn kernels_are_compiled_for_other_machines() {
     let folder = Folder::new();
     let stand_in = "#!/bin/sh\ngrep -q '^.visible .entry' \"$2\" && ! grep -q 'entry megakernel_glass' \"$2\" || { echo refused >&2; exit 1; }\n\
                     echo \"$1\" > \"$4\"\n";
-    std::fs::write(folder.at("as.sh"), stand_in).unwrap();
-    std::fs::set_permissions(folder.at("as.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.at("as.sh"), stand_in).unwrap();
+    fs::set_permissions(folder.at("as.sh"), fs::Permissions::from_mode(0o755)).unwrap();
     let arguments = ["precompile", "scene.toml", "--arch", "sm_86,sm_90", "--ptxas", "./as.sh", "-o", "made"];
     let outcome = folder.run(&[&arguments[..], &["--quiet"]].concat());
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
@@ -119,8 +119,8 @@ fn kernels_are_compiled_for_other_machines() {
     assert!(kernels > 20 && outcome.stdout.contains(" kernels for 2 architectures: "), "{outcome:?}");
     assert_eq!(folder.files_in("made"), 2 * kernels);
 
-    std::fs::write(folder.at("no.sh"), "#!/bin/sh\necho no >&2; exit 1\n").unwrap();
-    std::fs::set_permissions(folder.at("no.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.at("no.sh"), "#!/bin/sh\necho no >&2; exit 1\n").unwrap();
+    fs::set_permissions(folder.at("no.sh"), fs::Permissions::from_mode(0o755)).unwrap();
     for (ptxas, message) in [("./no.sh", ": no\n"), ("./none.sh", "--ptxas says where\n")] {
         let outcome =
             folder.run(&["precompile", "scene.toml", "--arch", "sm_86", "--ptxas", ptxas, "--quiet"]);
