@@ -71,7 +71,9 @@ impl<'a> Instruction<'a> {
         };
         let both = || Some((of(1)?, of(2)?));
         match self.name {
-            "mov.b32" | "mov.u32" | "mov.pred" => of(1),
+            "mov.b32" | "mov.u32" => of(1),
+            // Compilers write -1 as well.
+            "mov.pred" => of(1).map(|a| u32::from(a != 0)),
             "and.b32" | "and.pred" if of(1) == Some(0) || of(2) == Some(0) => Some(0),
             "or.pred" if of(1) == Some(1) || of(2) == Some(1) => Some(1),
             "and.b32" | "and.pred" => both().map(|(a, b)| a & b),
@@ -292,6 +294,16 @@ exit;
         assert!(pruned(&nowhere.replace("$L5;", "$L7;")).contains("near"));
         let lost = BODY.replace("@%p2 bra $L3", "@%p2 bra $L9");
         assert_eq!(pruned(&lost), lost, "a branch to nowhere");
+    }
+
+    #[test]
+    fn predicates_are_0_or_1() {
+        for (constant, is_left_out) in [("-1", true), ("1", true), ("0", false)] {
+            let body = format!(
+                "mov.pred %p0, {constant};\nnot.pred %p1, %p0;\n@%p1 bra $L1;\nret;\n$L1:\ntrap;\nexit;\n"
+            );
+            assert_eq!(!pruned(&body).contains("trap"), is_left_out, "{constant}");
+        }
     }
 
     #[test]
