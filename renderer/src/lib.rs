@@ -56,7 +56,6 @@ pub use fleet::{Fleet, FleetChoice, Integrators};
 pub use live::{BuiltScene, LiveScene, LiveSceneError};
 pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, WarmUp, limit_threads};
 pub use resident::{DeviceImage, Resident};
-pub use torrance_gpu::backend::cuda::{CACHE_VARIABLE, keep_kernels_in, kernel_folder};
 
 /// The scene of a test, which refers to no files.
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(super) fn find(choice: &Written<DeviceChoice>) -> Result<Device, Failure> {
 /// Finds the devices that the user asked for, with the most memory that a render may take of each.
 pub(super) fn find_all(args: &MachineArgs) -> Result<Vec<Device>, Failure> {
     if args.no_cache {
-        renderer::keep_kernels_in(None);
+        torrance_gpu::backend::cuda::keep_kernels_in(None);
     }
     let choice = &args.device;
     let mut devices = choice.value.find().map_err(|error| not_there(choice, error))?;

@@ -234,10 +234,7 @@ impl SceneArgs {
         if !self.set.is_empty() {
             return self.open(overrides, notes).map(|(_, loaded)| loaded);
         }
-        let loaded = scene::load_with(&self.path, &self.options(overrides)).map_err(wrong)?;
-        warn(&loaded.warnings, notes);
-        notes.say(&loaded.notes);
-        Ok(loaded)
+        read(&self.path, &self.options(overrides), notes)
     }
 
     /// Reads the scene with its parameters, those set that are to be, and tells what is suspicious.
@@ -288,11 +285,21 @@ pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Reads a scene, and tells what is suspicious.
+fn read(path: &Path, options: &Options, notes: &mut Notes) -> Result<LoadedScene, Failure> {
+    let loaded = scene::load_with(path, options).map_err(wrong)?;
+    warn(&loaded.warnings, notes);
+    notes.say(&loaded.notes);
+    Ok(loaded)
+}
+
 /// Reads a scene, and builds what machines take.
 pub(super) fn build(path: &Path, overrides: Overrides, notes: &mut Notes) -> Result<SceneData, Failure> {
-    let options = Options { overrides, ..Options::default() };
-    let loaded = scene::load_with(path, &options).map_err(wrong)?;
-    warn(&loaded.warnings, notes);
+    built(read(path, &Options { overrides, ..Options::default() }, notes)?, path)
+}
+
+/// Builds what machines take of a scene that was read of `path`.
+pub(super) fn built(loaded: LoadedScene, path: &Path) -> Result<SceneData, Failure> {
     let wrong = |e| Failure::input(format_args!("{}: {e}", path.display()));
     let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
     // As in a render: a large mesh is not there twice.

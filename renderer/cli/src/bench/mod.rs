@@ -3,7 +3,10 @@
 use crate::ExitCode;
 use clap::Subcommand;
 
-use super::Failure;
+use renderer::{Device, DeviceChoice, Machine};
+
+use super::values::{self, Written};
+use super::{Failure, Notes, device};
 
 mod build;
 mod primitives;
@@ -29,6 +32,34 @@ enum What {
     Scenes(scenes::Args),
     /// Measure how fast the rays of a scene are traced
     Traversal(traversal::Args),
+}
+
+/// The one machine that is measured.
+#[derive(Debug, clap::Args)]
+struct MeasuredArgs {
+    /// What to measure: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::device))]
+    device: Written<DeviceChoice>,
+
+    /// CPU threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
+    threads: Option<usize>,
+}
+
+impl MeasuredArgs {
+    fn find(&self) -> Result<Device, Failure> {
+        device::find(&self.device)
+    }
+
+    /// Starts the machine that was found, and warns if it is not the one that would be expected.
+    fn start(&self, found: &mut Device, notes: &mut Notes) -> Result<Machine, Failure> {
+        notes.display.phase(format!("starting {}", found.name()));
+        let machine = found.start(self.threads)?;
+        if let Some(surprise) = &found.surprise {
+            notes.warn(format!("measuring on the CPU: {surprise}"));
+        }
+        Ok(machine)
+    }
 }
 
 /// Measures.

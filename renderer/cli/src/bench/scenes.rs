@@ -4,14 +4,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use renderer::Machine;
 use renderer::assemble::SceneData;
 use renderer::render::{Budget, Control, Integrator, Options, Paths};
-use renderer::{DeviceChoice, Machine};
 use serde::{Deserialize, Serialize};
 use torrance_scene::Overrides;
 use torrance_scene::limits::MAX_SPP;
 
-use crate::{EXIT_CODES, ExitCode, Failure, INTERRUPTED, Notes, device, print, print_json, signals, values};
+use super::MeasuredArgs;
+
+use crate::{EXIT_CODES, ExitCode, Failure, INTERRUPTED, Notes, print, print_json, signals, source, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,13 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 
-    /// Where to render: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::device))]
-    device: values::Written<DeviceChoice>,
-
-    /// CPU threads to use [default: all]
-    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    machine: MeasuredArgs,
 
     /// Print a table in Markdown
     #[arg(long, conflicts_with = "json")]
@@ -124,14 +121,10 @@ struct OtherRow {
 /// Measures what `args` say.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let other = args.against.as_deref().map(read).transpose()?;
-    let mut found = device::find(&args.device)?;
+    let mut found = args.machine.find()?;
     signals::catch(args.quiet);
     let mut notes = Notes::new(args.quiet);
-    notes.display.phase(format!("starting {}", found.name()));
-    let mut machine = found.start(args.threads)?;
-    if let Some(surprise) = &found.surprise {
-        notes.warn(format!("measuring on the CPU: {surprise}"));
-    }
+    let mut machine = args.machine.start(&mut found, &mut notes)?;
     signals::begin_render();
     notes.display.begin_steps();
     let depths = if args.max_depth.is_empty() {
@@ -145,7 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         for max_depth in &depths {
             let name = name_of(path);
             notes.display.step(results.len() as f64 / all as f64, start.elapsed(), &name);
-            let scene = crate::source::build(
+            let scene = source::build(
                 path,
                 Overrides { size: args.size, max_depth: *max_depth, ..Overrides::default() },
                 &mut notes,

@@ -4,13 +4,13 @@ use crate::ExitCode;
 use std::fmt;
 use std::time::Instant;
 
-use renderer::DeviceChoice;
-use renderer::assemble::Flattened;
 use renderer::bench::{Observer, RayKind, RayTiming};
 use serde::Serialize;
 use torrance_scene::Overrides;
 
-use crate::{EXIT_CODES, Failure, INTERRUPTED, Notes, SceneArgs, device, print, print_json, signals, values};
+use super::MeasuredArgs;
+
+use crate::{EXIT_CODES, Failure, INTERRUPTED, Notes, SceneArgs, print, print_json, signals, source, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,13 +39,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = values::spp, allow_negative_numbers = true)]
     rays: Option<u32>,
 
-    /// Where to trace: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::written(values::device))]
-    device: values::Written<DeviceChoice>,
-
-    /// CPU threads to use [default: all]
-    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    machine: MeasuredArgs,
 
     /// Print the results as comma-separated values
     #[arg(long, conflicts_with = "json")]
@@ -75,23 +70,15 @@ struct Report {
 
 /// Measures what `args` say.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let mut found = device::find(&args.device)?;
+    let mut found = args.machine.find()?;
     signals::catch(args.quiet);
     let mut notes = Notes::new(args.quiet);
     let shown = args.scene.path.display();
     notes.display.phase(format!("reading {shown}"));
     let loaded = args.scene.load(Overrides { size: args.size, ..Overrides::default() }, &mut notes)?;
     notes.display.phase("building the scene");
-    let wrong = |e| Failure::input(format_args!("{shown}: {e}"));
-    let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
-    // As in a render: a large mesh is not there twice.
-    drop(loaded);
-    let scene = flattened.build().map_err(wrong)?;
-    notes.display.phase(format!("starting {}", found.name()));
-    let mut machine = found.start(args.threads)?;
-    if let Some(surprise) = &found.surprise {
-        notes.warn(format!("measuring on the CPU: {surprise}"));
-    }
+    let scene = source::built(loaded, &args.scene.path)?;
+    let mut machine = args.machine.start(&mut found, &mut notes)?;
     signals::begin_render();
     notes.display.begin_steps();
     let rays = args.rays.unwrap_or(if machine.is_gpu() { 8 } else { 1 });

@@ -78,9 +78,7 @@ impl Key {
         }
         Self(format!("{:x}.cubin", hash.finalize()))
     }
-}
 
-impl Key {
     /// What runs on GPUs of a compute capability, and on later ones of the same major number.
     fn of_capability((major, minor): (u32, u32), text: &str) -> Self {
         Self::of([&format!("sm_{major}{minor}"), text])

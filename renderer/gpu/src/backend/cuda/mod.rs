@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use device::path::layout::{LAYOUT, ProbeArgs};
-use device::path::stage::{Stage, stages};
+use device::path::stage::stages;
 use primitives::{self, Ptr};
 
 use super::{Backend, Buffer, Error, Place};
@@ -90,7 +90,6 @@ impl Cuda {
     pub fn new(index: u32) -> Result<Self, Error> {
         let mut cuda = Self::open(index, Source::of_stages(), Compile::EachKernel)?;
         cuda.is_verified = false;
-        cuda.module.begin(stages::probe::NAME);
         Ok(cuda)
     }
 

@@ -136,11 +136,6 @@ impl Outline {
         Self { items, used }
     }
 
-    /// Whether there are no kernels, functions or variables.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.items.len() <= 1
-    }
-
     /// The module `text` with none of its kernels but `name`, and the functions and variables that it uses: the driver takes no
     /// time for the rest.
     pub(super) fn only(&self, text: &str, name: &str) -> String {

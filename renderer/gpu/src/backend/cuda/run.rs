@@ -8,7 +8,7 @@ use bytemuck::Pod;
 use cust::event::Event;
 use device::bvh::Node;
 use device::features::Features;
-use device::path::stage::Stage;
+use device::path::stage::{Stage, stages};
 
 use super::code;
 use super::driver::call;
@@ -106,6 +106,9 @@ impl Backend for Cuda {
 
     fn prepare_ahead(&mut self, calls: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         let before = std::mem::replace(&mut self.is_ahead, true);
+        if !self.is_verified {
+            self.module.begin(stages::probe::NAME);
+        }
         let result = calls(self);
         self.is_ahead = before;
         result

@@ -115,7 +115,11 @@ pub fn primitive_names() -> impl Iterator<Item = &'static str> {
 pub(super) fn read_ahead() {
     for source in [Source::of_stages, Source::of_primitives] {
         // Where no thread can be had, that is done when it is wanted.
-        let _ = thread::Builder::new().spawn(move || source().map(|source| source.outline().is_empty()));
+        let _ = thread::Builder::new().spawn(move || {
+            if let Ok(source) = source() {
+                source.outline();
+            }
+        });
     }
 }
 
